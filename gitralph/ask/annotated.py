@@ -14,7 +14,7 @@ from gitralph.git.typed import as_pathspec
 
 
 class BlameLine(NamedTuple):
-    """One line of a file: what git says of it, and whose it is. ``author`` is the commit's own."""
+    """One line of a file: what git says of it, and whose it is. ``author`` is the commit's author."""
 
     line: blame.Line
     found: Finding
@@ -24,7 +24,7 @@ class BlameLine(NamedTuple):
 def rows(ctx: Context, path: bytes) -> list[BlameLine]:
     """Every line of the file as it stands.
 
-    Raises Fatal for what is no file, and where ``commit`` could not look at it either.
+    Raises Fatal for a path that is no file, and where ``commit`` could not look at it either.
     """
     name = os.path.join(os.fsencode(ctx.repo.root), path)
     if os.path.isdir(name) and not os.path.islink(name):
@@ -45,9 +45,9 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
 
 
 def porcelain(path: bytes, row: BlameLine) -> bytes:
-    """A line as ``git blame --porcelain`` prints it, with headers of ours.
+    """A line as ``git blame --porcelain`` prints it, with additional headers of ours.
 
-    They stand right behind the numbers: some editors take ``filename`` for the last header of an entry.
+    Ours stand right behind the numbers: some editors take ``filename`` for the last header of an entry.
     """
     number = row.found.line or 0
     head = row.line.header or _uncommitted(path, number)
@@ -62,9 +62,9 @@ def porcelain(path: bytes, row: BlameLine) -> bytes:
 
 
 def _uncommitted(path: bytes, number: int) -> tuple[bytes, ...]:
-    """What git says of a line in no commit, for a file that it does not know yet."""
+    """git's headers for a line in no commit, for a file that git does not know yet."""
     numbers = b"%s %d %d" % (blame.ZERO.encode(), number, number)
-    # git tells about a commit once, at the first of its lines (git-blame(1), THE PORCELAIN FORMAT).
+    # git describes a commit once, at the first of its lines (git-blame(1), THE PORCELAIN FORMAT).
     if number > 1:
         return (numbers,)
     who = [

@@ -1,4 +1,4 @@
-"""Follows lines by what stands in them, where no commit and no place tells whose they are; pure."""
+"""Follows lines by their text, where no commit and no place tells whose they are; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 Claim = TypeVar("Claim")
 
 TELLING = 6
-"""So many letters and digits two people hardly write alike by chance."""
+"""Two people hardly write so many equal letters and digits by chance."""
 
 
 def follow(
@@ -18,16 +18,16 @@ def follow(
     pick: Callable[[Collection[Claim]], Claim],
     telling: int = TELLING,
 ) -> list[Claim | None]:
-    """The claim of each of some neighbouring lines of one commit; None where none is certain.
+    """The claim on each of some neighbouring lines of one commit; None where none is certain.
 
-    A line with fewer letters and digits than ``telling``, a brace or a blank one, follows the line beside
-    it. ``pick`` chooses among claims of one session.
+    A line with fewer letters and digits than ``telling``, such as a brace or a blank line, follows the line
+    beside it. ``pick`` chooses among claims of one session.
     """
     found: list[Claim | None] = []
     for line in lines:
         known = claims(line) if _says(line) >= telling else ()
         found.append(pick(known) if len({session(one) for one in known}) == 1 else None)
-    # First from above, then from below: a brace at the top of a block follows the line under it.
+    # Go from above, then from below: a brace at the top of a block follows the line under it.
     for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
         before: Claim | None = None
         for at in order:

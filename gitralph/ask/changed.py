@@ -1,4 +1,4 @@
-"""Which lines a commit brought: what git says of it and of its parent, nothing of any session."""
+"""Which lines a commit brought, by git's diff against its parent; nothing about sessions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gitralph.git.context import Context
 _FORM = "%H%x00%P%x00%ct%x00%cI%x00{}%x00{}%x00{}%x00%B%x00".format(
     *(f"%(trailers:key=Ralph-{name},valueonly)" for name in ("Session", "Agent", "Includes"))
 )
-# `git merge --squash` indents the messages of what it swallows; servers put a list's star in front.
+# `git merge --squash` indents the messages that it includes; servers put a list's star in front.
 _MENTIONED = r"(?m)^[ \t*-]*Ralph-Session: *([A-Za-z0-9][A-Za-z0-9._-]{0,119})\s*$"
-# So many NULs end a commit in _FORM; a message cannot hold one.
+# So many NULs end a commit in _FORM; a message cannot contain one.
 _FIELDS = 8
 _HUNK = rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
 # `:<mode> <mode> <oid> <oid> <letter>[score]\t<path>[\t<path>]` (git-diff-tree(1), RAW OUTPUT FORMAT)
@@ -24,10 +24,10 @@ _RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
 
 
 class File(NamedTuple):
-    """One path of a commit: its blobs before and after, the path before, and the lines that are new.
+    """One path of a commit: its blobs before and after, its old path, and the lines that are new.
 
-    ``ranges`` count lines from 1 in the commit's own text, both ends included. Blobs are None where there
-    is no such file. ``removed`` counts the lines that are gone.
+    ``ranges`` count lines from 1 in the commit's own text, both ends included. A blob is None where there is
+    no such file. ``removed`` is the number of lines that are gone.
     """
 
     path: bytes
@@ -39,9 +39,9 @@ class File(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit: whose its trailers say it is, when it was made (seconds; RFC 3339), what it changed.
+    """A commit: its sessions by its trailers, its time (in seconds, and as RFC 3339), what it changed.
 
-    ``mentioned`` are the sessions that its message names anywhere, as that of a squash does.
+    ``mentioned`` are the sessions that its message names anywhere, as a squash's message does.
     """
 
     oid: str
@@ -56,9 +56,9 @@ class Commit(NamedTuple):
 
 
 def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
-    """What the messages of some commits say, in the order given, without their files.
+    """The messages of some commits, in the order given, without their files.
 
-    Raises Fatal for a commit that is not there.
+    Raises Fatal for a missing commit.
     """
     if not commits:
         return []
@@ -88,12 +88,12 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
 
 
 def mentioned(body: str) -> tuple[str, ...]:
-    """The sessions that a message names anywhere, as that of a squash does in its body."""
+    """The sessions that a message names anywhere, as a squash does in its body."""
     return tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
 
 
 def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[File, ...]]]:
-    """The files of each commit against its first parent; merges have none. Raises Fatal."""
+    """The files of each commit against its first parent; a merge has none. Raises Fatal."""
     if not commits:
         return
     words = [
@@ -116,7 +116,7 @@ def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[Fil
     wanted, current = set(commits), None
     block: list[bytes] = []
     for line in said.split(b"\n"):
-        # Each line of a patch begins with a sign or a word: a bare id is a commit's own line.
+        # Each line of a patch begins with a sign or a word, so an id alone is a commit's own line.
         if len(line) == 40 and line.decode("latin-1") in wanted:
             if current is not None:
                 yield current, _files(block)
@@ -141,7 +141,7 @@ def _files(block: list[bytes]) -> tuple[File, ...]:
             removed[-1] += int(hunk[1] or b"1")
             if count:
                 ranges[-1].append((start, start + count - 1))
-    # One section a row, in the same order; a row whose type changes has two.
+    # Each row has one section, in the same order; a row whose type changes has two.
     spread = [row for row in rows for _ in range(2 if row[5] == b"T" else 1)]
     if len(spread) != len(ranges):
         raise Fatal("git's patch does not fit its list of files")

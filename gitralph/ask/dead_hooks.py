@@ -1,4 +1,4 @@
-"""Broken hooks look exactly like success: what makes no record is said, not passed over in silence."""
+"""Warns where hooks may be dead: a broken hook looks exactly like one that had nothing to record."""
 
 import os
 import time
@@ -11,21 +11,21 @@ from gitralph.hook import sessionfile, windows
 from gitralph.records import manifests, pending
 from gitralph.sessions import transcript_claims
 
-# An agent may think, run tests or wait for a person this long and its hooks be alive.
+# In seconds. An agent may think, run tests or wait for a person this long while its hooks work.
 _LONG = 30 * 60
 _SHOWN = 5
 
 
 def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
-    """When the session last recorded something, and whether it ever did; None for an unknown one.
+    """When the session last recorded something, and whether it ever did; None for an unknown session.
 
-    One that never did counts from its start.
+    For a session without a record its start counts.
     """
     family, times = pending.family(ctx.layout, session), []
     for name in family:
         if manifests.read(ctx.layout, name).lines:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
-    # a hook that noted a shell call is no dead one
+    # a hook that noted a shell call works
     called = [sessionfile.seconds(w.time) for w in windows.read(ctx.layout) if w.session in family]
     times += [when for when in called if when is not None]
     if times:
@@ -36,7 +36,7 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
 
 
 def _changed_since(ctx: Context, when: float) -> list[bytes]:
-    """The uncommitted paths that nobody recorded, nor a shell call explains, written after ``when``."""
+    """The uncommitted paths, written after ``when``, that no record and no shell call explains."""
     out = []
     for row in status.owners(ctx, None):
         if row.owner != status.NOBODY or row.likely:
@@ -58,9 +58,9 @@ def _warnings(ctx: Context, session: str) -> list[str]:
     if ever and time.time() - when < _LONG:
         return []
     plan = (sessionfile.read(ctx.layout, session) or {}).get("plan")
-    ours = os.fsencode(str(plan)) if plan else b""  # the loop ticks it
+    ours = os.fsencode(str(plan)) if plan else b""  # the loop itself writes the plan
     changed = [path for path in _changed_since(ctx, when) if path != ours]
-    # Nothing changed, so there was nothing to record: silence is right.
+    # Nothing changed, so there was nothing to record.
     if not changed:
         return []
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
@@ -71,12 +71,12 @@ def _warnings(ctx: Context, session: str) -> list[str]:
 
 
 def explained(ctx: Context, session: str, result: Result) -> Result:
-    """The result of a commit with a word on why there was nothing to look at, where that is odd."""
+    """The result of a commit, with a note on why nothing was pending where that is strange."""
     return result.noting(*_notes(ctx, session)) if result.silent else result
 
 
 def _notes(ctx: Context, session: str) -> list[str]:
-    """What to say when a commit finds nothing because no hook ever recorded an edit."""
+    """Notes for a commit that finds nothing because no hook ever recorded an edit."""
     agent, found = "", list[bytes]()
     if transcript_claims.is_empty(ctx, session):
         agent, found = transcript_claims.named_paths(ctx, session)

@@ -23,7 +23,7 @@ Match = Callable[[Iterable[bytes]], list[bytes]]
 
 
 def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple[Result, bytes]:
-    """What would be committed and what stays out; refused paths are left out of the patch.
+    """The patch that would be committed, and what stays out; refused paths are not in the patch.
 
     The patch is what ``git diff`` with ``options`` shows between HEAD and the commit, without textconv or
     helpers.
@@ -36,12 +36,12 @@ def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple
 
 
 def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -> tuple[list[Left], bytes]:
-    """The patch from HEAD with every session's edits to the files as they stand: what nobody recorded.
+    """The patch of what nobody recorded, and the paths where that cannot be told.
 
-    With it the paths where that cannot be told.
+    It leads from HEAD with every session's edits to the files as they stand.
     """
     ctx = without_programs(ctx)
-    # With the usual setting corrections that nobody recorded would count as the sessions' they correct.
+    # With the usual setting unrecorded corrections would count as the edits that they correct.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
     bench = open_bench(ctx, quarantine=True)
     try:

@@ -1,4 +1,4 @@
-"""``git ralph emit`` and ``events``: where events go, and which of them a reader gets."""
+"""``git ralph emit`` and ``events``: which file events go to, and which events a reader gets."""
 
 import os
 import time
@@ -27,7 +27,7 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which events: of a topic (``*`` stands for anything), then the last so many."""
+    """Which events to read: those of a topic (``*`` stands for anything), and of these the last so many."""
 
     topic: str | None = None
     last: int | None = None
@@ -35,26 +35,26 @@ class Wanted:
 
     @property
     def needle(self) -> bytes | None:
-        """What every line of the topic says; None where every line is to be read.
+        """Text that every line of the topic contains; None where every line must be read.
 
-        Letters that JSON may write in two ways besides ``\\u`` are no part of it, nor is a pattern's sign.
+        It has no letters that JSON may write in two ways besides ``\\u``, and no pattern's sign.
         """
         if self.topic is None or self.strict:
             return None
-        # A plain search in the bytes passes by most lines without parsing them; the longest piece is found
-        # least often by chance.
+        # A search in the bytes skips most lines without parsing them. The longest piece is found least often
+        # by chance.
         pieces = [""]
         for letter in self.topic:
             if letter.isascii() and (letter.isalnum() or letter in "._:- "):
                 pieces[-1] += letter
             elif "*" in self.topic and letter == "[":
-                return None  # a set of letters: what is in it stands for one of them
+                return None  # a set of letters: each of its letters may stand there
             else:
                 pieces.append("")
         return max(pieces, key=len).encode() or None
 
     def matches(self, row: EventLine) -> bool:
-        """True for an event of the topic. Lines that are no events always pass, to be reported."""
+        """True for an event of the topic. A line that is no event always passes, so that it is reported."""
         if isinstance(row, Bad) or self.topic is None:
             return True
         return row.topic == self.topic or ("*" in self.topic and fnmatchcase(row.topic, self.topic))
@@ -84,13 +84,13 @@ def emit(
     run: str | None = None,
     file: str | None = None,
 ) -> None:
-    """Write one event where it belongs. Raises UsageError or Fatal with nothing written."""
+    """Write one event into its file. Raises UsageError or Fatal with nothing written."""
     line = event_log.encode(topic, payload, as_json, session_of(dict(environ)))
     event_log.append(target(environ, warn, create=True, run=run, file=file), line)
 
 
 def own_event(ctx: Context, run: str, topic: str, **payload: object) -> None:
-    """An event that the tool itself tells of, marked as such."""
+    """Write an event of the tool's own, marked as such."""
     line = event_log.encode(topic, jsonline.dumps({"by": "git-ralph", **payload}), True, None)
     event_log.append(EventFile(ctx.layout.top, event_log.name_of_run(run), []), line)
 
@@ -102,7 +102,7 @@ def is_own(event: Emitted) -> bool:
 
 
 class Reader:
-    """One reading of one file. ``at`` is how far it got; lines beyond belong to the next reading."""
+    """One reading of one file. ``at`` is the byte reached; later lines belong to the next reading."""
 
     def __init__(self, source: EventFile, wanted: Wanted) -> None:
         self.source = source
@@ -116,20 +116,20 @@ class Reader:
             self._fd = None
 
     def new(self) -> Iterator[EventLine]:
-        """What is there beyond ``at``, as it comes, without ``last``."""
+        """The events behind ``at``, as they come; ``last`` does not count here."""
         if self._fd is None:
             self._fd = events.open_events(self.source.path)
         if self._fd is None:
             return
         if self.at > os.fstat(self._fd).st_size:
-            self.at = 0  # replaced by a shorter file: everything in it is new
+            self.at = 0  # a shorter file has replaced it, so everything in it is new
         for row in events.sieve(self._fd, self.at, self.wanted.needle):
             self.at = row.end
             if not isinstance(row, Passed) and self.wanted.matches(row):
                 yield row
 
     def rows(self, from_end: bool) -> Iterator[EventLine]:
-        """What is there now; with ``last`` and ``from_end`` by seeking, not by reading all."""
+        """The events that are there now; with ``last`` and ``from_end`` by seeking instead of reading all."""
         if self.wanted.last is None:
             return self.new()
         if from_end and self._fd is not None:
@@ -168,9 +168,9 @@ def _last(rows: Iterator[EventLine], count: int) -> list[EventLine]:
 
 @contextmanager
 def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Reader]:
-    """A reader; with a cursor it starts where that was left, and moves it when the block ends well.
+    """A reader. With a cursor it starts at the cursor's place, and moves it when the block ends well.
 
-    The cursor's lock is held meanwhile, so that two readers of one name share the events between them.
+    The cursor's lock is held meanwhile, so two readers of one name share the events between them.
     """
     reader = Reader(source, wanted)
     try:
@@ -180,8 +180,8 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
         layout = Layout(source.top, MAIN)
         with locks.hold(layout, locks.CURSOR + reader_marks.checked(name)):
             reader.at = reader_marks.position(layout, name, source.name)
-            # An exception in the block leaves the cursor where it was: the same events come again rather than
-            # never.
+            # An exception in the block leaves the cursor where it was: the same events then come again,
+            # instead of never.
             yield reader
             keep(reader, name)
     finally:
@@ -189,11 +189,11 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
 
 
 def keep(reader: Reader, name: str) -> None:
-    """Remember how far a named reader has got."""
+    """Save how far a named reader has got."""
     reader_marks.save(Layout(reader.source.top, MAIN), name, reader.source.name, reader.at)
 
 
 def arriving(reader: Reader) -> Iterator[EventLine]:
-    """Waits a moment, then hands out what this file has gained; a later run's file is another one."""
+    """Wait a moment, then give the events that this file has gained; a later run has another file."""
     time.sleep(_PAUSE)
     yield from reader.new()

@@ -1,8 +1,8 @@
-"""Whose every line of a file is, as it stands: what the records say, the messages, the fleet, other tools.
+"""Whose every line of a file is: by the records, the messages, the fleet, and other tools' notes.
 
-The order is that of certainty. What the records of this clone say of a commit or of a pending line comes
-first; then the message of the commit; then what other members of the fleet published; then notes of other
-tools. Each answer names its source.
+The most certain source comes first: what this clone's records say of a commit or of a pending line. Then come
+the commit's message, what other members of the fleet published, and notes of other tools. Each answer names
+its source.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ _AGES = ((86400 * 2, 86400, "days"), (7200, 3600, "hours"), (120, 60, "minutes")
 
 
 class Finding(NamedTuple):
-    """Who stands behind one line or one record. ``commit`` is None for what is pending.
+    """Who stands behind one line or one record. ``commit`` is None for a pending one.
 
-    ``source`` says how that is known: the ``records`` of this clone (by ``content`` in a commit that they do
-    not name), the commit's ``message``, the ``fleet``'s log of member ``writer`` as it was at ``synced``
-    (seconds since the epoch; ``fleet-content`` by the hash of the line), or a note of ``git-ai``.
-    ``one_of``: a squashed commit's message names these sessions, and nothing says which of them it is.
+    ``source`` says how that is known. ``records``: this clone's records; ``content``: the same for a commit
+    that they do not name, by the line's text. ``message``: the commit's message. ``fleet``: the log of member
+    ``writer`` as of ``synced`` (seconds since the epoch); ``fleet-content``: the same by the line's hash.
+    ``git-ai``: a note. ``one_of``: a squashed commit's message names these sessions, and nothing tells which
+    of them it is.
     """
 
     state: str
@@ -68,7 +69,7 @@ def read(ctx: Context, path: bytes) -> Read:
 
 
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:
-    """What one record says."""
+    """The finding of one record."""
     return Finding(
         state=state,
         line=line,
@@ -87,7 +88,7 @@ def of_record(makers: Makers, record: Record, state: str, commit: str | None, li
 
 
 class Resolver:
-    """Answers for the lines of some commits; what it reads for one serves the others."""
+    """Answers for the lines of some commits; what it reads for one line serves the others."""
 
     def __init__(self, ctx: Context, makers: Makers) -> None:
         self._ctx = ctx
@@ -97,7 +98,7 @@ class Resolver:
         self._owners: dict[tuple[str, bytes], dict[int, Owner]] = {}
 
     def learn(self, lines: Iterable[blame.Line]) -> None:
-        """Read the messages of the commits behind some lines, and whose the lines are that ours brought."""
+        """Read the messages of the commits behind some lines, and whose the lines of our commits are."""
         wanted = dict.fromkeys(one.commit for one in lines if one.commit is not None)
         new = [oid for oid in wanted if oid not in self._heads]
         if not new:
@@ -114,17 +115,17 @@ class Resolver:
                     self._owners[oid, file.path] = judge.owners(file, text) if text is not None else {}
 
     def head(self, oid: str) -> Commit | None:
-        """What the message of a commit says; None before :meth:`learn` or where it is gone."""
+        """The message of a commit; None before :meth:`learn`, or where the commit is gone."""
         return self._heads.get(oid)
 
     def owner(self, line: blame.Line) -> Owner | None:
-        """Whose a committed line is by the records of this clone; None where they say nothing of it."""
+        """Whose a committed line is by this clone's records; None where they tell nothing of it."""
         if line.commit is None:
             return None
         return self._owners.get((line.commit, line.path), {}).get(line.number)
 
     def said(self, oid: str) -> Finding:
-        """What the message of a commit says, its last session first."""
+        """The finding by a commit's message; its last session comes first."""
         head = self._heads[oid]
         named = self._makers.of_all(head)
         if len(named) > 1:
@@ -138,9 +139,9 @@ class Resolver:
         )
 
     def elsewhere(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
-        """What the fleet and other tools say of lines that no record and no local session explains.
+        """Findings of the fleet and of other tools, for lines without a record or a local session.
 
-        ``lines`` are pairs of a key and a line with a commit; the answers go by the key.
+        ``lines`` are pairs of a key and a line with a commit; the answers have these keys.
         """
         if not lines:
             return {}
@@ -160,13 +161,13 @@ class Resolver:
             if found is not None:
                 out[key] = self._noted(found, line)
             elif line.path in rows and len(self._sessions(line)):
-                # It tells of this file, and of this line that nobody's agent wrote it.
+                # The note describes this file, and says that no agent wrote this line.
                 when = self._heads[line.commit or ""].date
                 out[key] = Finding(COMMITTED, commit=line.commit, source=NOTE, time=when)
         return out
 
     def _noted(self, found: notes.Said, line: blame.Line) -> Finding:
-        """What a note says, the session under the name that the commit's message or a record has for it."""
+        """The finding of a note; the session gets the name that the message or a record has for it."""
         head = self._heads[line.commit or ""]
         named = {one if published_name.is_hash(one) else hashed(one): one for one in head.mentioned}
         session = self._makers.by_hash.get(found.session or "") or named.get(found.session or "")
@@ -218,7 +219,7 @@ class Resolver:
         return out
 
     def _mentioned(self, head: Commit) -> tuple[str, ...]:
-        """The sessions that a message names anywhere: a squash has those of all it swallowed in its body."""
+        """The sessions that a message names anywhere, as a squash's does for all commits in it."""
         return tuple(
             dict.fromkeys(one if published_name.is_hash(one) else hashed(one) for one in head.mentioned)
         )
@@ -259,7 +260,7 @@ def every(ctx: Context, read: Read) -> list[Finding]:
 
 
 def _local(makers: Makers, resolver: Resolver, record: Record | None, line: blame.Line) -> Finding | None:
-    """What the records of this clone say; None where they say nothing."""
+    """The finding of this clone's records; None where they tell nothing."""
     owner = resolver.owner(line)
     if owner is not None and owner.session is not None:
         if record is not None and makers.is_of(owner.session, record.session):

@@ -1,8 +1,8 @@
 """All worktrees of the repository in one look: who works where, on what, and where two would collide.
 
-Two worktrees collide where a merge of them would: both changed the same lines since the commit they have in
-common, each to something else. It costs one ``git status`` a worktree, and more only for a path that two of
-them changed.
+Two worktrees collide where a merge of them would: both changed the same lines since their common commit, in
+different ways. This costs one ``git status`` for each worktree, and more only for a path that two of them
+changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TITLE = 80
 
 
 class WorktreeSession(NamedTuple):
-    """A session in a worktree: what it works on, its uncommitted paths there, when it recorded last."""
+    """A session in a worktree: what it works on, its uncommitted paths there, when it last recorded."""
 
     session: str
     worktree: str
@@ -47,7 +47,7 @@ class WorktreeSession(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """A path that worktrees changed in the same lines, and whose sessions did."""
+    """A path that worktrees changed in the same lines, and the sessions that did."""
 
     path: bytes
     sessions: tuple[str, ...]
@@ -55,7 +55,7 @@ class Collision(NamedTuple):
 
 
 class WideView(NamedTuple):
-    """Every worktree with its branch, the sessions in them, and what would collide."""
+    """Every worktree with its branch, the sessions in them, and the collisions."""
 
     worktrees: tuple[tuple[str, str | None], ...]
     sessions: tuple[WorktreeSession, ...]
@@ -64,7 +64,7 @@ class WideView(NamedTuple):
 
 @dataclass(frozen=True)
 class _Tree:
-    """One worktree: what differs from its HEAD, and what its commits changed since all were one."""
+    """One worktree: what differs from its HEAD, and what its commits changed since the common commit."""
 
     root: str
     branch: str | None
@@ -75,16 +75,16 @@ class _Tree:
 
 
 def look(ctx: Context) -> WideView:
-    """Look at all of them; a worktree that cannot be read is passed over with a warning."""
+    """Look at all worktrees; one that cannot be read is left out with a warning."""
     trees = list(_trees(ctx))
     known = (one for one in beads.records(ctx.layout) if not isinstance(one, DamagedBeadError))
     kept = {one.branch: one.bead for one in known}
-    # Whoever works in the worktree of a bead works on it.
+    # A session in the worktree of a bead works on that bead.
     own = {tree.root: kept[tree.branch] for tree in trees if tree.branch in kept}
     rows = [row for tree in trees for row in _sessions(ctx, tree, own.get(tree.root))]
     there = {row.session for row in rows}
     roots = {tree.layout.token: tree.root for tree in trees}
-    for record in sessions.records(ctx.layout):  # those that have nothing uncommitted anywhere
+    for record in sessions.records(ctx.layout):  # sessions that have nothing uncommitted anywhere
         root = roots.get(str(record.get("worktree")))
         if str(record["session"]) not in there and root is not None:
             rows.append(_row(ctx, str(record["session"]), root, (), own.get(root)))
@@ -124,7 +124,7 @@ def _sessions(ctx: Context, tree: _Tree, own: str | None) -> Iterator[WorktreeSe
 
 
 def _at_work(tree: _Tree, path: bytes) -> list[str]:
-    """The sessions with something in an uncommitted path that no commit told of."""
+    """The sessions with something in an uncommitted path of which no commit has told."""
     found = list[str]()
     if os.path.lexists(tree.layout.journal(path)):
         journal = pending.read_journal(tree.layout, path)
@@ -189,7 +189,7 @@ def _collisions(ctx: Context, trees: list[_Tree]) -> Iterator[Collision]:
     for path, found in sorted(both.items()):
         meeting: dict[str, _Tree] = {}
         for one, other in combinations(found, 2):
-            # Both are marked then: with fifty worktrees this spares a thousand merges of one file.
+            # Both are marked then. With fifty worktrees this saves a thousand merges of one file.
             if {one.root, other.root} <= meeting.keys():
                 continue
             if looker.collide(path, one, other):
@@ -210,7 +210,7 @@ def _base_of_all(ctx: Context, heads: Iterable[str]) -> str | None:
 
 
 def _changed(ctx: Context, base: str | None, head: str) -> dict[bytes, str]:
-    """The paths that the commits since the base changed; nothing where there is none in common."""
+    """The paths that the commits since the base changed; nothing without a common commit."""
     if base is None or base == head:
         return {}
     said = ctx.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", base, head)
@@ -218,7 +218,7 @@ def _changed(ctx: Context, base: str | None, head: str) -> dict[bytes, str]:
 
 
 class _Looker:
-    """Compares worktrees by pairs; what it read once serves every pair."""
+    """Compares worktrees in pairs; what it read once serves every pair."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.makers = ctx, Makers(ctx)
@@ -272,13 +272,13 @@ class _Looker:
             for name, text in zip(names, (ours, base, theirs), strict=True):
                 with open(name, "wb") as file:
                     file.write(text)
-            # Its exit status is the number of conflicts (git-merge-file(1)).
+            # The exit status is the number of conflicts (git-merge-file(1)).
             return self.ctx.git.try_run("merge-file", "-p", "-q", *names).returncode != 0
 
     def sessions(
         self, path: bytes, tree: _Tree, committed: Mapping[str, Mapping[bytes, str]]
     ) -> Iterator[str]:
-        """Whose the changes of a path in a worktree are, uncommitted ones first."""
+        """Whose the changes of a path in a worktree are, the uncommitted ones first."""
         if path in tree.dirty:
             yield from _at_work(tree, path)
         base = committed[tree.head].get(path)

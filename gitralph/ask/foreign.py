@@ -1,8 +1,8 @@
 """What other clones of the fleet tell of commits, read from their logs; a commit never asks them.
 
-Each line of ``fleet/<writer>.jsonl`` is an Agent Trace record that somebody else wrote: hostile bytes, of
-which only what has the expected form is taken. A record counts for the commit it names; for one that git
-rewrote, and whose own commit is in no history any more, the hashes of its lines count.
+Each line of ``fleet/<writer>.jsonl`` is an Agent Trace record by somebody else: hostile bytes, of which only
+the expected form is taken. A record counts for the commit that it names. Where git rewrote that commit and no
+history holds it any more, the hashes of its lines count.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gitralph.hook import model
 from gitralph.hook.event import list_of, object_of, text_of
 from gitralph.records import content_hash, published_name
 
-# A bound on memory. Of a longer log the oldest records are read, as they come first.
+# In bytes. Of a longer log the oldest records are read, since they come first.
 _LOG = 64 << 20
-# fleet.shared publishes no longer one.
+# In bytes; the fleet publishes no longer line.
 _LINE = 1 << 20
 OURS = "io.gitralph"
 
 
 class Statement(NamedTuple):
-    """What a member says of a line: whose it is, None for nobody's; who says it and how old that is.
+    """What a member says of a line: its owner (None for nobody), the member, and the statement's age.
 
     ``synced`` is when the log was last read from the remote, in seconds since the epoch.
     """
@@ -49,7 +49,7 @@ class _Span(NamedTuple):
 
 @dataclass
 class _Record:
-    """One record: the session that made the commit, and by path its spans and hashes of lines."""
+    """One record: the session that made the commit, and for each path its spans and hashes of lines."""
 
     session: str
     time: str
@@ -65,7 +65,7 @@ def _logs(layout: Layout) -> Iterator[tuple[str, float, bytes]]:
         return
     for name in names:
         writer = name.removesuffix(".jsonl")
-        # The folder holds other files too, and a name that is no writer's never came from a sync.
+        # The folder holds other files too. A name that cannot be a writer's did not come from a sync.
         if writer == name or not writer.isalnum() or not writer.isascii() or len(writer) > 40:
             continue
         try:
@@ -76,7 +76,7 @@ def _logs(layout: Layout) -> Iterator[tuple[str, float, bytes]]:
 
 
 def _synced(layout: Layout, log: str) -> float:
-    """The last look at the remote shows every log as it was then, also one that had nothing new."""
+    """The last look at the remote shows every log as it was then, also a log without news."""
     times = []
     for path in (layout.fleet_file("seen"), log):
         try:
@@ -91,7 +91,7 @@ def _count(value: object) -> int | None:
 
 
 def _taken(fields: dict[str, object], writer: str, synced: float) -> _Record | None:
-    """A record of the form we know; None for any other."""
+    """A record of the known form; None for any other."""
     ours = object_of(object_of(fields, "metadata"), OURS)
     commit, session = text_of(object_of(fields, "vcs"), "revision"), text_of(ours, "session")
     if commit is None or session is None or not published_name.is_hash(session):
@@ -102,8 +102,8 @@ def _taken(fields: dict[str, object], writer: str, synced: float) -> _Record | N
         path = text_of(file, "path")
         if path is None:
             continue
-        # Hashes of all lines of a path in one text, those of its conversations one behind the other, each as
-        # long as content_hash.LINE.
+        # One text has the hashes of all lines of a path, one conversation behind the other, each as long as
+        # content_hash.LINE.
         text = text_of(object_of(ours, "lines"), path) or ""
         for talk in list_of(file, "conversations"):
             who = _who(talk)
@@ -129,7 +129,7 @@ def _who(talk: object) -> str | None:
 
 
 def _add(found: _Record, path: str, talk: object, claim: Statement) -> int:
-    """Take the ranges of a conversation; how many lines they have."""
+    """Add the ranges of a conversation; returns how many lines they have."""
     count = 0
     for one in list_of(talk, "ranges"):
         first, last = (_count(object_of({"": one}, "").get(key)) for key in ("start_line", "end_line"))
@@ -156,11 +156,11 @@ class MemberLogs:
         return bool(self._logs)
 
     def records(self, needles: Iterable[str]) -> Iterator[_Record]:
-        """The records whose lines hold one of some words."""
+        """The records whose lines contain one of some words."""
         wanted = [needle.encode() for needle in needles]
         for writer, synced, data in self._logs:
             for _, _, raw in jsonline.lines(data):
-                # most of a large log is about other commits: looked at without being parsed
+                # most of a large log concerns other commits, and is not parsed
                 if len(raw) > _LINE or not any(needle in raw for needle in wanted):
                     continue
                 try:
@@ -171,10 +171,10 @@ class MemberLogs:
                     yield found
 
     def of_commits(self, commits: dict[str, list[str]]) -> dict[str, dict[str, list[_Span]]]:
-        """Commit to path to spans. ``commits`` names with each the sessions of its message, as hashes.
+        """For each commit and path its spans. ``commits`` gives the sessions of each message, as hashes.
 
-        A message outranks a log: a record of another session than those is not believed, and without a
-        message only where no two members claim the commit.
+        A message outranks a log: a record of a session that the message does not name is not believed.
+        Without a message a record counts only where no two members claim the commit.
         """
         out: dict[str, list[_Record]] = {}
         for found in self.records(commits):
@@ -191,7 +191,7 @@ class MemberLogs:
     def by_content(self, path: str, sessions: Iterable[str] | None) -> Contents:
         """What members say of the lines of a path in commits that no history holds any more.
 
-        ``sessions`` limits that to some, None asks all.
+        ``sessions`` limits it to some sessions, None asks for all.
         """
         wanted = None if sessions is None else set(sessions)
         rows: dict[str, set[Statement]] = {}
@@ -209,12 +209,12 @@ class MemberLogs:
         )
 
     def _gone(self, commits: set[str]) -> set[str]:
-        """Those that HEAD does not hold: a line of a commit that it holds is that commit's alone."""
+        """The commits that HEAD does not hold. A line of a commit in HEAD belongs to that commit alone."""
         good = sorted(one for one in commits if len(one) == 40 and not one.strip("0123456789abcdef"))
         if not good:
             return set()
         words = ["rev-list", "--ignore-missing", "--stdin"]
-        # rev-list would stop at an id that is no commit, and these come from others.
+        # rev-list would stop at an id that is no commit, and these ids come from others.
         here = self._ctx.git.try_run(
             "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="\n".join(good).encode() + b"\n"
         )
@@ -226,7 +226,7 @@ class MemberLogs:
 
 
 class Published(NamedTuple):
-    """One commit that another member told of; ``time`` as the record has it, ``lines`` those of sessions."""
+    """One commit that another member published; ``time`` as in the record, ``lines`` of sessions only."""
 
     commit: str
     time: str
@@ -240,7 +240,7 @@ class Published(NamedTuple):
 
 
 def published(ctx: Context) -> list[Published]:
-    """Every commit that the logs of other members tell of, once."""
+    """Every commit in the logs of other members, once."""
     fleet = MemberLogs(ctx)
     out: dict[str, Published] = {}
     own = ctx.layout.fleet_record
@@ -287,12 +287,12 @@ def at(spans: list[_Span], line: int) -> Statement | None:
 
 
 class Contents(NamedTuple):
-    """Claims by the hash of a line."""
+    """Claims on lines by their hash."""
 
     rows: dict[str, set[Statement]]
 
     def of(self, lines: list[bytes]) -> list[Statement | None]:
-        """The claim of each of some neighbouring lines of one commit; None where none is certain."""
+        """The claim on each of some neighbouring lines of one commit; None where none is certain."""
         return follow(
             lines,
             lambda line: self.rows.get(content_hash.of_line(line), set()),

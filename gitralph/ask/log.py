@@ -1,4 +1,4 @@
-"""``git ralph log``: what was edited and committed, over time; of all worktrees of the repository."""
+"""``git ralph log``: what was edited and committed over time, in all worktrees of the repository."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from gitralph.hook.journal import (
 )
 from gitralph.records import over_time, sessions
 
-# difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
-# many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
+# In lines. difflib is quadratic in what differs; a larger edit is shown as one hunk. A log shows many edits:
+# 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
 _FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%an%x00%s%x00%B%x00"
 
 
-# One command changes a file in many places, and its record has one hunk over all of them.
+# Such a command changes a file in many places, and its record has one hunk over all of them.
 _SPREAD = (UNDO, REDO, RESTORE)
 
 
@@ -51,7 +51,7 @@ class LoggedEdit(NamedTuple):
     model: str | None
     texts: tuple[bytes | None, bytes | None] | None = None
     lines: tuple[int, int] = (0, 0)
-    """How many lines it wrote and took away."""
+    """The numbers of lines that it wrote and removed."""
 
     @property
     def session(self) -> str:
@@ -59,20 +59,20 @@ class LoggedEdit(NamedTuple):
 
     @property
     def added(self) -> int:
-        """How many lines it wrote."""
+        """The number of lines that it wrote."""
         return self.lines[0]
 
     @property
     def removed(self) -> int:
-        """How many lines it took away."""
+        """The number of lines that it removed."""
         return self.lines[1]
 
 
 class LoggedCommit(NamedTuple):
-    """One commit of a session, or of its ``author`` where ``session`` is empty: a person's.
+    """One commit of a session, or of the person ``author`` where ``session`` is empty.
 
-    ``here``: HEAD holds it; ``became`` is the commit that stands for it now, after an amend or a rebase; None
-    where there is none, as after an ``uncommit``.
+    ``here``: HEAD holds it. ``became`` is the commit that replaced it, by an amend or a rebase; None without
+    one, as after an ``uncommit``.
     """
 
     time: float
@@ -94,7 +94,7 @@ class LogWish(NamedTuple):
     texts: bool = False
 
     def wants(self, session: str, when: float) -> bool:
-        """True for what is of these sessions and not older."""
+        """True for something of these sessions that is not older."""
         named = self.sessions is None or session in self.sessions
         return named and (self.since is None or when >= self.since)
 
@@ -105,7 +105,7 @@ def edits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedEdit]:
     if wish.match is not None:
         kept = set(wish.match({edit.path for edit in found}))
         found = [edit for edit in found if edit.path in kept]
-    # The record's time counts seconds; when its file was written tells the order within one.
+    # A record's time counts seconds. The time of the file's write tells the order within one second.
     return sorted(found, key=lambda edit: (edit.time, edit.record.mtime or 0))
 
 
@@ -144,10 +144,10 @@ def _when(record: Record) -> float:
 
 
 def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
-    """The commits that sessions made, oldest first; also those that HEAD holds no more.
+    """The commits of sessions, oldest first; also those that HEAD no longer holds.
 
-    Also those in HEAD, since the first session began here, that hold lines of sessions though nothing names
-    these, as where a squash kept its title alone; and where no session was asked for, a person's.
+    Also commits of HEAD, since the first session began here, with lines of sessions that nothing names, as
+    where a squash kept only its title. Where no session was asked for, a person's commits too.
     """
     head = refs.read_head(ctx.repo).oid
     here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
@@ -157,7 +157,7 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     inside = _inside(ctx, head, [row.oid for row in others])
     by_origin = {(row.origin, one): row.oid for row in here for one in row.sessions(makers)}
     found = []
-    # Oldest first, and within a second what was amended before what it became.
+    # Oldest first; within a second an amended commit comes before what it became.
     for row in [*others, *reversed(here)]:
         holds = row.oid in known or row.oid in inside
         for session in row.sessions(makers):
@@ -184,9 +184,9 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
 
 
 def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator[LoggedCommit]:
-    """The commits in HEAD of which nothing says whose they are, since the first session began here.
+    """The commits of HEAD, since the first session began here, of which nothing tells whose they are.
 
-    Each with the sessions whose lines it holds; and a person's where it holds more than these.
+    Each is given with the sessions whose lines it holds, and for a person where it holds more than these.
     """
     begun = next(iter(sessions.records(ctx.layout, True)), None)
     if begun is None:
@@ -219,7 +219,7 @@ def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator
 def _held(
     ctx: Context, makers: Makers, rows: Iterable[_Row]
 ) -> Iterator[tuple[str, tuple[tuple[str, ...], bool]]]:
-    """The sessions whose lines commits hold that name nobody, and whether every new line is theirs."""
+    """The sessions whose lines unnamed commits hold, and whether every new line is theirs."""
     # Most commits of people touch nothing that a session ever edited.
     asked = [row.oid for row in rows if any(os.path.lexists(ctx.layout.journal(path)) for path in row.paths)]
     heads = {one.oid: one for one in changed.heads(ctx, asked) if len(one.parents) < 2}
@@ -236,7 +236,7 @@ def _held(
 
 
 class _Row(NamedTuple):
-    """One commit as ``git log`` told it. ``origin``, who wrote it when, is what a rebase leaves as it was."""
+    """One commit as ``git log`` told it. ``origin``, its author and time, survives a rebase."""
 
     oid: str
     time: float
@@ -247,7 +247,7 @@ class _Row(NamedTuple):
     paths: tuple[bytes, ...]
 
     def sessions(self, makers: Makers) -> tuple[str, ...]:
-        """Whose it is: as the records say, else all that its message names, of a squash several."""
+        """The commit's sessions: as the records tell, else all that its message names."""
         main = next((name for name, included in makers.made(self.oid).items() if not included), None)
         return (main,) if main is not None else self.said if len(self.said) < 2 else self._known(makers)
 
@@ -283,7 +283,7 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
 
 
 def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
-    """Those of some commits that HEAD holds: a commit without our trailers."""
+    """Those of some commits that HEAD holds, for commits without our trailers."""
     if head is None or not commits:
         return set()
     asked = "\n".join([*commits, f"^{head}"]).encode() + b"\n"
@@ -292,7 +292,7 @@ def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
 
 
 class Mark(NamedTuple):
-    """How far somebody has read: HEAD, the time of the last edit, and what has no place before these."""
+    """How far somebody has read: HEAD, the time of the last edit, and later items without a place there."""
 
     head: str | None = None
     time: int = 0
@@ -304,7 +304,7 @@ def news(
 ) -> tuple[list[LoggedEdit | LoggedCommit], Mark]:
     """What somebody has not read yet, and the mark for the next time.
 
-    Commits go by HEAD's history, not by their dates: a rebase or a pull brings old ones.
+    Commits go by HEAD's history, not by their dates: a rebase or a pull brings old dates.
     """
     rows = list(found)
     read = _inside(ctx, mark.head, [one.oid for one in rows if isinstance(one, LoggedCommit)])
@@ -330,7 +330,7 @@ def _key(one: LoggedEdit | LoggedCommit) -> str:
 
 
 def patch(edit: LoggedEdit) -> bytes:
-    """What an edit did, as a unified diff; empty where its texts are not known or alike."""
+    """What an edit did, as a unified diff; empty where its texts are unknown or equal."""
     if edit.texts is None:
         return b""
     before, after = edit.texts

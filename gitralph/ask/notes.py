@@ -1,7 +1,7 @@
-"""What notes of other tools say of a commit's lines: git-ai's, in ``refs/notes/ai``.
+"""What other tools' notes say of a commit's lines: git-ai's, in ``refs/notes/ai``.
 
-Format: authorship 3.0.0, specs/git_ai_standard_v3.0.0.md of git-ai. Hostile bytes, as all that comes from
-a remote.
+Format: authorship 3.0.0, specs/git_ai_standard_v3.0.0.md of git-ai. These are hostile bytes, like everything
+from a remote.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from gitralph.hook import model
 from gitralph.hook.event import object_of, text_of
 
 REF = "refs/notes/ai"
-# A note of every line of a large commit has some hundred KB; the blob is a stranger's.
+# In bytes. A note on every line of a large commit has some hundred KB, and a stranger wrote the blob.
 _LIMIT = 4 << 20
 
 
 class Said(NamedTuple):
-    """What a note says of a line: the agent, its model and its own id of the session, as far as it does."""
+    """What a note says of a line: the agent, its model and the agent's id of the session, where given."""
 
     agent: str | None
     model: str | None
@@ -29,7 +29,7 @@ class Said(NamedTuple):
 
 
 Rows = dict[bytes, list[tuple[int, int, Said]]]
-"""Path to first line, last line and what is said of them."""
+"""For each path first line, last line and what is said of them."""
 
 
 def read(ctx: Context, commits: Iterable[str]) -> dict[str, Rows]:
@@ -58,7 +58,7 @@ def texts(ctx: Context, commits: Iterable[str]) -> dict[str, bytes]:
 
 
 def facts(note: bytes) -> tuple[tuple[str, ...], str | None]:
-    """The ids of the sessions that a note tells of, and the commit that it says it is for."""
+    """The ids of the sessions that a note names, and the commit that it says it is for."""
     _, divider, rest = note.partition(b"\n---\n")
     try:
         told = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
@@ -70,7 +70,7 @@ def facts(note: bytes) -> tuple[tuple[str, ...], str | None]:
 
 
 def parse(note: bytes) -> Rows:
-    """The lines of a note; what is not as the standard has it is passed over."""
+    """The lines of a note; what does not follow the standard is passed over."""
     top, divider, rest = note.partition(b"\n---\n")
     try:
         facts = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
@@ -90,7 +90,7 @@ def parse(note: bytes) -> Rows:
 
 
 def _path(line: bytes) -> bytes:
-    # git-ai puts quotes around and escapes nothing, so that git's unquoting would change the path.
+    # git-ai puts quotes around a path and escapes nothing, so git's unquoting would change the path.
     if line[:1] == b'"' and line[-1:] == b'"' and len(line) > 1:
         return line[1:-1]
     try:
@@ -100,7 +100,7 @@ def _path(line: bytes) -> bytes:
 
 
 def _who(facts: object, key: str) -> Said | None:
-    """The agent of a key; None for a person's (``h_``) and for what the note does not explain."""
+    """The agent of a key; None for a person's key (``h_``) and for one that the note does not explain."""
     sessions, prompts = object_of(facts, "sessions"), object_of(facts, "prompts")
     row = object_of(sessions, key.partition("::")[0]) or object_of(prompts, key)
     agent = object_of(row, "agent_id")
@@ -108,7 +108,7 @@ def _who(facts: object, key: str) -> Said | None:
     if tool is None:
         return None
     named = model.accepted(text_of(agent, "model"))
-    # The standard has a model in each record; this is what ours has where nobody knows it.
+    # The standard has a model in each record. Our notes write this word where nobody knows it.
     return Said(tool, None if named == "unknown" else named, text_of(agent, "id"))
 
 
@@ -122,6 +122,6 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def at(rows: Rows, path: bytes, line: int) -> Said | None:
-    """What a note says of a line of its commit; the last word counts, as in git-ai."""
+    """What a note says of a line of its commit; the last statement counts, as in git-ai."""
     found = [said for first, last, said in rows.get(path, []) if first <= line <= last]
     return found[-1] if found else None

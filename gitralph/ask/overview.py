@@ -22,7 +22,7 @@ from gitralph.records import branches, manifests, published_name, sessions
 class HeldBranch(NamedTuple):
     """A branch made of a session's commits, how many, and whether somebody moved it since.
 
-    ``needed`` of the commits are others', which the session's need.
+    ``needed`` counts commits of others that the session's commits need.
     """
 
     name: str
@@ -33,12 +33,12 @@ class HeldBranch(NamedTuple):
 
 
 def held_branches(ctx: Context) -> list[HeldBranch]:
-    """The branches that are still there, by name."""
+    """The branches that still exist, by name."""
     found, makers = [], Makers(ctx)
     for ref, one in sorted(branches.read(ctx.layout).items()):
         try:
             now = refs.value(ctx.repo, ref)
-        except Fatal:  # a symbolic one, by now
+        except Fatal:  # somebody has made it a symbolic ref
             continue
         if now is not None:
             name = ref.removeprefix("refs/heads/")
@@ -53,7 +53,7 @@ def _is_others(makers: Makers, session: str, oid: str) -> bool:
 
 
 def held_sentence(ctx: Context, one: HeldBranch) -> str:
-    """What a branch holds, in a line."""
+    """One line that says what a branch holds."""
     moved = ", moved since" if one.is_moved else ""
     own = one.commits - one.needed
     count = f"{own} commit{'s'[: own != 1]}"
@@ -64,7 +64,7 @@ def held_sentence(ctx: Context, one: HeldBranch) -> str:
 # --- sessions and commits ---
 
 
-# More than any screen has room for below what is uncommitted.
+# No screen has room for more below what is uncommitted.
 _COMMITS = 20
 
 
@@ -90,7 +90,7 @@ class RecentCommit(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """All of it at one moment."""
+    """The whole view at one moment."""
 
     branch: str
     at_work: tuple[AtWork, ...]
@@ -149,7 +149,7 @@ def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
     )
     out = []
     for row in nul.rows(said):
-        # The subject comes last and may hold the separator.
+        # The subject comes last and may contain the separator.
         parts = row.decode("utf-8", "replace").split("\x1f", 4)
         if len(parts) == 5:
             session = parts[2].partition(",")[0].strip()

@@ -1,7 +1,7 @@
-"""The prompt behind a line: read from the agent's own transcript when somebody asks, never kept.
+"""The prompt behind a line, read from the agent's own transcript on demand and never stored.
 
-It is the last one ahead of the call that wrote the line; where the agent gives its calls no id, the last one
-ahead of the time at which the edit was recorded.
+It is the last prompt before the call that wrote the line. Where the agent gives its calls no id, it is the
+last one before the time of the recorded edit.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gitralph.hook.sessionfile import seconds
 from gitralph.sessions import transcript_files, transcript_turns
 
 FOUND, GONE, UNKNOWN = "found", "gone", "unknown"
-# Whole logs are pasted into prompts.
+# In characters. People paste whole logs into prompts.
 MOST = 10_000
-# What an agent calls the id of a tool call; of most lines it is all that is looked at.
+# The names of a tool call's id in transcripts. Most lines are searched only for these.
 _CALLS = re.compile(rb'"(?:id|call_id|callId|toolCallId|tool_use_id)"\s*:\s*"([^"\\]{1,200})"')
 _EDITS = frozenset(["edit", "delete", "rename"])
 
@@ -27,7 +27,7 @@ _EDITS = frozenset(["edit", "delete", "rename"])
 class Asked(NamedTuple):
     """The prompt behind a line: ``found``, ``gone`` with its transcript, or ``unknown``.
 
-    ``more`` counts the characters that are left out at its end.
+    ``more`` counts the characters left out at its end.
     """
 
     state: str
@@ -40,7 +40,8 @@ def behind(ctx: Context, findings: Iterable[Finding]) -> list[Asked]:
     asked = list(findings)
     groups: dict[tuple[str, str | None], list[int]] = {}
     for at, one in enumerate(asked):
-        # A person assigned, took back or tracked what has another operation, or no call: nobody asked for it.
+        # A record of a person's assignment, undo or claim has another operation or no call; no prompt led to
+        # it.
         if one.session is not None and one.op in _EDITS and one.tool != "track":
             groups.setdefault((one.session, one.agent_id), []).append(at)
     out = [Asked(UNKNOWN)] * len(asked)
@@ -68,7 +69,7 @@ def _of(ctx: Context, session: str, agent_id: str | None, findings: list[Finding
 
 
 class _Search:
-    """Goes through transcripts once for many lines; holds one prompt for each, and no more."""
+    """Goes through transcripts once for many lines, and holds only one prompt for each."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
@@ -88,7 +89,7 @@ class _Search:
                 when, latest = found
                 self._note(when, latest)
             elif open_calls and latest is not None:
-                # A call's id is not known before the agent made it, so its first mention is the call.
+                # Nobody knows a call's id before the agent makes it, so its first mention is the call.
                 for call in open_calls.intersection(_CALLS.findall(raw)):
                     self.by_call[call] = latest
                     open_calls.discard(call)

@@ -1,4 +1,4 @@
-"""A named reader's place in each events file, kept across processes; moved only forward by its reader."""
+"""A named reader's place in each events file, kept across processes; only its reader moves it forward."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from gitralph.base.layout import Layout
 from gitralph.hook.journal import is_oid
 
 _LIMIT = 1 << 20
-# No file of events has a name with a blank.
+# No events file has a blank in its name.
 _LOG = "the log"
 
 
 def checked(name: str) -> str:
-    """A cursor's name from outside. Raises UsageError for one that is not allowed."""
+    """Check a cursor's name from outside. Raises UsageError for one that is not allowed."""
     if not is_valid(name):
         raise UsageError(f"'{name[:60]}' is not a cursor name", "use letters, digits, '.', '_', '-'")
     return name
@@ -32,20 +32,20 @@ def _read(layout: Layout, name: str) -> dict[str, Any]:
 
 
 def position(layout: Layout, name: str, file: str) -> int:
-    """Where this reader goes on in ``file``; 0 for a new reader or one whose record is damaged."""
+    """The byte at which this reader goes on in ``file``; 0 for a new reader or a damaged record."""
     found = _read(layout, name).get(file)
     return found if type(found) is int and found >= 0 else 0
 
 
 def save(layout: Layout, name: str, file: str, at: int) -> None:
-    """Remember that everything before ``at`` has been handed on. The caller holds the cursor's lock."""
+    """Save that everything before ``at`` was handed on. The caller holds the cursor's lock."""
     files.make_folder(os.path.dirname(layout.cursor(name)))
     places = {**_read(layout, name), file: at}
     files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")
 
 
 def log_mark(layout: Layout, name: str) -> tuple[str | None, int, frozenset[str]]:
-    """How far a reader of the log is: HEAD, seconds, keys; all of it new for one whose record is damaged."""
+    """How far a reader of the log is: HEAD, seconds, keys; a damaged record counts as a new reader."""
     found = _read(layout, name).get(_LOG)
     if not isinstance(found, list) or len(found) != 3:
         return None, 0, frozenset()
@@ -56,7 +56,7 @@ def log_mark(layout: Layout, name: str) -> tuple[str | None, int, frozenset[str]
 
 
 def save_log_mark(layout: Layout, name: str, head: str | None, when: int, keys: Iterable[str]) -> None:
-    """Remember it. The caller holds the cursor's lock."""
+    """Save how far a reader of the log is. The caller holds the cursor's lock."""
     files.make_folder(os.path.dirname(layout.cursor(name)))
     places = {**_read(layout, name), _LOG: [head, when, sorted(keys)]}
     files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")

@@ -1,4 +1,7 @@
-"""``git ralph status``: whose is every uncommitted path, and what a commit of each would make of it."""
+"""``git ralph status``: whose every uncommitted path is, and what a commit of each session would take.
+
+``PathRow`` holds the columns of a path; ``cli.terminal.grouped`` draws them.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ from gitralph.records.pending import PathState
 # --- a change that is nothing but the ticks of ``git ralph run`` in its plan ---
 
 
-# The outcomes after which a run ticks a task.
+# After these outcomes a run ticks a task.
 _TICKED = frozenset(["committed", "no-op"])
 
 
 def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
-    """The plan of this worktree's current run, if it is among ``paths`` and holds its ticks alone."""
+    """The plan of this worktree's current run, if it is among ``paths`` and holds only the run's ticks."""
     current, _ = run_record.current(ctx.layout)
     if current is None:
         return None
@@ -43,7 +46,7 @@ def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
         path = os.fsencode(record.get("plan") or "")
         if path not in paths:
             return None
-        # status waits for no pipe and follows no link that lies in the place of a plan
+        # status waits for no pipe and follows no link that lies in place of a plan.
         now = files.read_bytes(os.path.join(ctx.repo.root, os.fsdecode(path)), checklist.LIMIT, foreign=True)
     except (Fatal, OSError):
         return None
@@ -52,7 +55,7 @@ def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
 
 
 def _is_ticked(before: bytes, now: bytes, record: dict[str, Any]) -> bool:
-    """True where the boxes of tasks that have landed are all the difference."""
+    """True where the boxes of landed tasks are the only difference."""
     old, new = checklist.parse(before), checklist.parse(now)
     landed = {(job.get("text"), job.get("copy")) for job in record["tasks"] if job.get("outcome") in _TICKED}
     changed = {then.key for then, task in zip(old, new, strict=False) if task.done != then.done}
@@ -71,7 +74,7 @@ def _with_open_boxes(data: bytes, tasks: Iterable[Task]) -> bytes:
 
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
-# The heading of what no session owns, where a person looks.
+# The heading, for a person, of what no session owns.
 YOURS = "yours"
 # The heading of what the loop itself wrote: the ticks in its plan.
 LOOP = "git ralph run"
@@ -80,8 +83,8 @@ LOOP = "git ralph run"
 class Owned(NamedTuple):
     """One uncommitted path, its owner in a word, and the sessions with something pending there.
 
-    ``gap``: somebody whom no hook saw has changes there as well. ``likely`` are the shell commands that may
-    have made what no session recorded. ``change`` is file against HEAD; ``works`` what each session has.
+    ``gap``: the path also has changes that no hook saw. ``likely`` are the shell commands that may have made
+    what no session recorded. ``change`` is the file against HEAD. ``works`` is what each session has there.
     """
 
     path: bytes
@@ -100,9 +103,9 @@ class Owned(NamedTuple):
 
 
 class PathRow(NamedTuple):
-    """A path as one session has it: git's letter, its lines, why a commit would refuse, who else is there.
+    """A path as one session has it: git's letter, line counts, why a commit would refuse, who else is there.
 
-    ``unrecorded``: so is somebody whom no hook saw.
+    ``unrecorded``: the path also has changes that no hook saw.
     """
 
     path: bytes
@@ -116,9 +119,9 @@ class PathRow(NamedTuple):
 
 
 class SessionRows(NamedTuple):
-    """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
+    """A session with its rows; without an id these are unrecorded rows, or the ticks of a run.
 
-    ``last``: when it recorded something, in seconds since the epoch. ``task``: what it works on in a plan.
+    ``last`` is when the session last recorded, in seconds since the epoch. ``task`` is its task in a plan.
     """
 
     session: str | None
@@ -131,7 +134,7 @@ class SessionRows(NamedTuple):
 
 
 def _recorded(state: PathState, works: Mapping[str, Work]) -> tuple[str, ...]:
-    """The sessions with work in a path, named after who recorded it: a parent's commit takes its child's."""
+    """The sessions with work in a path, by who recorded it: a parent's commit takes its child's work too."""
     told = {r.session for r in state.journal.records if r.op != GAP} | state.bare
     return tuple(sorted(told & works.keys() or works))
 
@@ -148,16 +151,16 @@ def _owner(state: PathState, works: dict[str, Work], gap: bool, family: set[str]
 
 
 def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[str, Work]]) -> set[bytes]:
-    """The paths in which somebody whom no hook saw has changes as well.
+    """The paths that also have changes which no hook saw.
 
-    Where one session alone has work, its commit tells. A filter makes another text for the commit, so that
-    its being the whole file tells nothing.
+    Where one session alone has work, its commit shows it. A filter makes another text for the commit, so a
+    commit of the whole file shows nothing there.
     """
     found, asked = set[bytes](), []
     for state in states:
         here = works.get(state.path, {})
         names = _recorded(state, here)
-        # what came along with a moved file is told by its old path's records
+        # the records of the old path tell what a moved file brought along
         if len(names) == 1 and here[names[0]].reason != decision.FILTERED and not state.came_with:
             found |= set() if here[names[0]].whole else {state.path}
         elif names and state.journal.records:
@@ -166,12 +169,12 @@ def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[
 
 
 def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
-    """The paths that hold more than all sessions together recorded: a commit of them all together tells."""
+    """The paths that hold more than all sessions together recorded, found by a draft of all sessions."""
     paths = {state.path: state for state in states}
     if not paths:
         return set()
     ctx = without_programs(ctx)
-    # Corrections that nobody recorded would go along with whose lines they correct, and this asks whether
+    # Unrecorded corrections would go along with the lines that they correct. Here the question is whether
     # there are any.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
     bench = open_bench(ctx, quarantine=True)
@@ -190,7 +193,7 @@ def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
 
 
 def _is_chain(worktree: Worktree, state: PathState) -> bool:
-    """Whether the records of a path lead from one to the next, and to what stands there."""
+    """True where the records of a path lead from one to the next, and to the file on disk."""
     records = [r for r in state.journal.records if r.op != GAP]
     if not records:
         return False
@@ -210,7 +213,7 @@ def owners(
 ) -> list[Owned]:
     """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it.
 
-    ``everybody`` is what commits would find, where the caller has asked already; ``counting`` fills in what
+    ``everybody`` is what commits would find, where the caller has asked already. ``counting`` adds what
     changed, which costs another git process.
     """
     dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
@@ -245,9 +248,9 @@ def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
 
 
 def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[SessionRows]:
-    """The same by session: one's own first, then the others by their names, then what nobody recorded.
+    """The paths by session: one's own first, then the others by name, then what nobody recorded.
 
-    That is the person's who looks, but for what a shell command made.
+    What nobody recorded is the looking person's, except what a shell command made.
     """
     family = set(pending.family(ctx.layout, session)) if session else set()
     rows: dict[str, list[PathRow]] = {}
@@ -269,7 +272,7 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
 
 
 def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
-    """The path that holds ticks of the current run and nothing else."""
+    """The path that holds nothing but ticks of the current run."""
     if not paths:
         return None
 
@@ -277,7 +280,7 @@ def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
 
 
 def _listed_under(ctx: Context, one: Owned) -> list[str]:
-    """The sessions whose commit would take or refuse it; not a parent that takes it for its child."""
+    """The sessions whose commit would take or refuse the path; no parent that takes it for its child."""
     works = one.works or {}
     return [name for name in one.sessions if name in works] or sorted(works)
 
@@ -289,7 +292,7 @@ def _row(one: Owned, session: str) -> PathRow:
     if work.change is not None:
         letter, counts = work.change, counts if work.counts_of is None else work.counts_of
     elif others or one.gap:
-        counts = (None, None)  # which of the lines are its own is what cannot be told
+        counts = (None, None)  # nobody can tell which of the lines are the session's own
     return PathRow(
         path=one.path,
         letter=letter,
@@ -306,14 +309,15 @@ def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:
     for one in owned:
         if one.owner == NOBODY:
             out.append(PathRow(one.path, *one.change, likely=one.likely))
-        elif one.gap:  # how many of the lines are nobody's the diff tells
+        elif one.gap:  # the diff tells how many of the lines are nobody's
             out.append(PathRow(one.path, one.change[0], (None, None), others=one.sessions, likely=one.likely))
     return out
 
 
 def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
     record = sessionfile.read(ctx.layout, session) or {}
-    gone = {row.source for row in rows if row.source is not None}  # told with the name it has now
+    # a renamed file is listed under its new name
+    gone = {row.source for row in rows if row.source is not None}
     agent = record.get("agent")
     return SessionRows(
         session,
@@ -335,7 +339,7 @@ def _task(record: dict[str, object]) -> str | None:
 
 
 def by_name(name: str) -> tuple[str, int, str]:
-    """Sorts ``claude-2`` before ``claude-10``."""
+    """Sort ``claude-2`` before ``claude-10``."""
     stem, _, number = name.rpartition("-")
-    # Ten digits are no count of ours, but part of an id.
+    # A number of ten digits is no count of ours, but part of an id.
     return (stem, int(number), name) if stem and number.isdecimal() and len(number) < 10 else (name, 0, name)

@@ -1,4 +1,4 @@
-"""Whose the lines are that a commit brought: as the records of this clone tell, a gap where they do not."""
+"""Whose the lines of a commit are, by this clone's records; a gap where the records do not tell."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class Owner(NamedTuple):
 
 
 class Makers:
-    """The sessions of this clone, by the commits they made; what is asked for once serves every question.
+    """The sessions of this clone, by the commits that they made; every answer is kept for later questions.
 
-    Thousands may have been put away: of these an index is read, and the record of one that is asked for.
+    Thousands of sessions may have been put away. Of these only an index is read, and the record of one that
+    is asked for.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -55,7 +56,7 @@ class Makers:
 
     @cached_property
     def _rows(self) -> dict[str, dict[str, Mapping[str, object]]]:
-        """Commit, then session, then what its ``.commits`` line says; of sessions not put away."""
+        """For each commit and session its ``.commits`` line; only sessions that were not put away."""
         found: dict[str, dict[str, Mapping[str, object]]] = {}
         for kept in sessions.records(self._layout):
             name = str(kept["session"])
@@ -69,11 +70,11 @@ class Makers:
         return finished.made(self._layout)
 
     def commits(self) -> Iterable[str]:
-        """Every commit that a session made, or whose edits are in it."""
+        """Every commit that a session made, or that holds edits of a session."""
         return {**self._rows, **self._away}
 
     def made(self, oid: str) -> dict[str, bool]:
-        """The sessions of a commit, each with whether another one's commit took its edits along."""
+        """The sessions of a commit, each with whether another session's commit took its edits along."""
         live = {name: row.get("included") is True for name, row in self._rows.get(oid, {}).items()}
         return {**self._away.get(oid, {}), **live}
 
@@ -89,7 +90,7 @@ class Makers:
 
     @cached_property
     def by_hash(self) -> dict[str, str]:
-        """The sessions by the names that others read; asked only where somebody's trailer or statement is."""
+        """The sessions by the names that others read; needed only for others' trailers and statements."""
         away = (name for made in self._away.values() for name in made)
         live = (str(kept["session"]) for kept in sessions.records(self._layout))
         return {hashed(name): name for name in dict.fromkeys((*away, *live))}
@@ -142,7 +143,7 @@ class Makers:
         return told[1] if told is not None else None
 
     def said(self, commit: Commit) -> tuple[str, ...]:
-        """The sessions that the message of a commit names, here or not: of a squash several."""
+        """The sessions that a commit's message names, whether known here or not; a squash names several."""
         return tuple(dict.fromkeys(self.by_hash.get(one, one) for one in commit.mentioned))
 
     def of_all(self, commit: Commit) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ class Makers:
         return self.said(commit)
 
     def of(self, commit: Commit) -> str | None:
-        """The session that made a commit: as the records say, else as its message does; None for nobody."""
+        """The session that made a commit: by the records, else by its message; None for nobody."""
         main = [name for name, included in self.made(commit.oid).items() if not included]
         said = self.named(commit.sessions)
         return next((name for name in said if name in main), None) or next(iter(main or said[-1:]), None)
@@ -161,13 +162,13 @@ class Makers:
 
 def _agent_and_model(kept: Mapping[str, object]) -> tuple[str | None, str | None]:
     agent, models = kept.get("agent"), kept.get("models")
-    # With two models in a session nobody can say which of them made a call that names none.
+    # With two models in a session nobody can tell which of them made a call that names none.
     alone = models[0] if isinstance(models, list) and len(models) == 1 else None
     return agent if isinstance(agent, str) else None, alone if isinstance(alone, str) else None
 
 
 def _layout(ctx: Context, token: object) -> Layout:
-    """The records of the worktree that a commit was made in; this one's where it is gone."""
+    """The state of the worktree in which a commit was made; this one's where that is gone."""
     if not isinstance(token, str) or "/" in token or token in ("", ".", ".."):
         return ctx.layout
     found = Layout(ctx.layout.top, token)
@@ -178,8 +179,8 @@ def _layout(ctx: Context, token: object) -> Layout:
 class CommitOwners:
     """Answers for one commit: ``main`` made it; ``exact`` where the records themselves name it.
 
-    ``main`` None: no record and no message names anybody, as where a squash kept its title alone. Then lines
-    are a session's that stand there as it recorded them.
+    ``main`` None: no record and no message names anybody, as where a squash kept only its title. Then lines
+    that stand as a session recorded them are that session's.
     """
 
     ctx: Context
@@ -193,7 +194,7 @@ class CommitOwners:
         self.family = set(pending.family(self.ctx.layout, self.main)) if self.main is not None else set()
         if self.exact:
             others = set(self.makers.named(self.commit.includes)) | set(made)
-        else:  # git rewrote it: several commits may have become one
+        else:  # git rewrote it, and several commits may have become one
             others = set(self.makers.named((*self.commit.mentioned, *self.commit.includes)))
         self.allowed = self.family | others
         made_in = self.makers.worktree(self.commit.oid, self.main) if self.main in made else None
@@ -202,7 +203,7 @@ class CommitOwners:
     def owners(self, file: File, text: bytes) -> dict[int, Owner]:
         """The owner of each new line of a file, by its number from 1.
 
-        Lines of which nothing is known but what the commit's message says are left out.
+        Lines of which only the commit's message tells something are left out.
         """
         wanted = [n for first, last in file.ranges for n in range(first, last + 1)]
         found = self.makers.journal(self.layout, file.path)
@@ -210,7 +211,7 @@ class CommitOwners:
             return self._unnamed(found, file, text, wanted)
         of = self.family if self.exact else self.allowed
         own = [r for r in found.records if r.op != GAP and r.session in of]
-        # Without texts the path is all that was recorded: the commit's word for it counts.
+        # Without texts only the path was recorded, so the commit's own statement counts.
         if not any(record.is_exact for record in own):
             models = {self.makers.model_of(record) for record in own}
             if self.exact:
@@ -224,7 +225,7 @@ class CommitOwners:
             return said | self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
         how, taken = self._taken_how(found), self._taken(found, own)
         models = {self.makers.model_of(record) for record in taken}
-        # Guarantee 1 of `commit`: what it tells apart is this session's and nothing else.
+        # Guarantee 1 of `commit`: lines that it told apart are this session's and nobody else's.
         if how == {EDITS}:
             every = self._main(models)
             if len(models) == 1:
@@ -253,16 +254,16 @@ class CommitOwners:
         return {n: one for n, one in owned if one is not None}
 
     def _main(self, models: set[str | None]) -> Owner:
-        """The committing session, with the model where there is only one."""
+        """The committing session, with its model where it has only one."""
         return Owner(self.main, next(iter(models)) if len(models) == 1 else None)
 
     def _by_content(
         self, rows: Sequence[tuple[Record, set[bytes]]], file: File, text: bytes, default: Owner, telling: int
     ) -> dict[int, Owner]:
-        """The owners of lines that some records wrote, by what stands in them.
+        """The owners of lines that some records wrote, by the lines' text.
 
-        For a commit that git rewrote its own place among the records is lost; a weave for each place that it
-        may have had costs minutes after a rebase of 150 commits of one file.
+        A commit that git rewrote has lost its own place among the records. A weave for each possible place
+        takes minutes after a rebase of 150 commits of one file.
         """
         wrote: dict[bytes, set[Owner]] = {}
         for record, written in rows:
@@ -300,7 +301,7 @@ class CommitOwners:
         return [record for record in own if str(record.offset) in names] or own
 
     def _taken_how(self, journal: Journal) -> set[object]:
-        """How the commit took this path; empty where others' lines or unrecorded ones may be in it."""
+        """How the commit took this path; empty where others' or unrecorded lines may be in it."""
         rows = [row for row in journal.log if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
@@ -332,7 +333,7 @@ class CommitOwners:
             self.makers.descent, steps, {}, lambda key: _form(self._held(heads[key], file.path), converted)
         )
         count = len(full_lines(text))
-        # Beyond it the hook judges a file whole as well: its lines have no records.
+        # The hook judges a larger file as a whole too: its lines have no records.
         if not steps or len(text) > TEXT_LIMIT:
             return [WrittenBy(None, None, in_head=False)] * count, in_time
         old = blob(self.ctx, file.old)
@@ -376,7 +377,7 @@ def _session(owner: Owner) -> str | None:
 
 
 def _common(owners: Collection[Owner]) -> Owner:
-    """What owners of one session have in common: the session, and the model where it is one."""
+    """What owners of one session have in common: the session, and the model if it is the same."""
     models = {one.model for one in owners}
     session = next(iter(owners)).session
     return Owner(session, models.pop() if len(models) == 1 else None)
@@ -390,7 +391,7 @@ def _until(journal: Journal, end: int) -> Journal:
 
 
 def blob(ctx: Context, oid: str | None) -> bytes | None:
-    """The bytes of a blob, None where there is none or it is not here."""
+    """The bytes of a blob, None where it is missing."""
     if oid is None:
         return None
     try:

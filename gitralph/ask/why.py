@@ -15,8 +15,8 @@ from gitralph.records import commit_log
 def records(ctx: Context, path: bytes) -> list[Finding]:
     """Every record of a path in file order, with what became of it; then commits known in another way.
 
-    What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
-    counts by the lines it holds.
+    HEAD and the file tell what became of a record, as for ``commit``. A commit that git rewrote counts by the
+    lines it holds.
     """
     read, makers = every_line.read(ctx, path), Makers(ctx)
     found = [
@@ -42,13 +42,13 @@ def _fate(read: Read, record: Record) -> tuple[str, str | None]:
     lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
     holding = [commit for commit in lines if commit is not None]
     if holding:
-        # git may have rewritten the commit since; then the one that holds most of its lines is meant.
+        # git may have rewritten the commit since. Then the commit that holds most of its lines is meant.
         return COMMITTED, noted if noted in holding else max(holding, key=holding.count)
     return (COMMITTED, noted) if noted else (VOID, None)
 
 
 def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
-    """For each line of the file as it stands the session that wrote it and its record; None, None: nobody.
+    """For each line of the file its session and record; None, None for a line of nobody.
 
     Raises Fatal where ``commit`` could not look at the file either.
     """
@@ -65,7 +65,10 @@ def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
 
 
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:
-    """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
+    """Who wrote line ``line`` of the file as it stands.
+
+    Raises UsageError for a line that it does not have.
+    """
     read = every_line.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:

@@ -1,8 +1,8 @@
 """Every way a command can end badly, each with its exit code and hints; nothing else."""
 
-# What scripts may rely on: 128 and 129 are git's own for a fatal error and for usage (gitcli, git's
-# usage.c), 130 a shell's for SIGINT, 75 is EX_TEMPFAIL of sysexits.h, 1 the answer no; 4 is ours and git
-# uses it for nothing, so that a refusal is never taken for a failure.
+# Scripts may rely on these. 128 and 129 are git's own for a fatal error and for usage (gitcli, git's
+# usage.c), 130 is a shell's for SIGINT, 75 is EX_TEMPFAIL of sysexits.h, 1 is the answer no. 4 is ours: git
+# uses it for nothing, so a refusal is never taken for a failure.
 OK = 0
 NO = 1
 REFUSED = 4
@@ -32,7 +32,7 @@ class UsageError(RalphError):
 
 
 class Refused(RalphError):
-    """We will not do it as asked; nothing was written.
+    """A refusal: we will not do it as asked, and nothing was written.
 
     ``left`` holds the paths and reasons as the commit document lists them.
     """

@@ -1,7 +1,7 @@
-"""Opening, locking and appending to state files: no link followed, private modes, one write a record.
+"""Opens, locks and appends to state files: no link is followed, modes are private, a record is one write.
 
-Fast lane. Appends hold ``flock`` on the file itself, which only ``gc`` may replace, so an append looks
-at the inode again once it has the lock.
+Fast lane. An append holds ``flock`` on the file itself. Only ``gc`` may replace the file, so an append
+compares the inode again once it has the lock.
 """
 
 import errno
@@ -10,11 +10,11 @@ import os
 import stat
 import time
 
-# A hook holds the agent up meanwhile, and an append takes microseconds: after this its holder hangs.
+# In seconds. A hook holds the agent up meanwhile, and an append takes microseconds: a longer holder hangs.
 WAIT = 2.0
 SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
-# NOFOLLOW: a link in the state folder could lead an append anywhere. NONBLOCK: a fifo of that name would
-# hang the open (POSIX open). NOCTTY: nor may a terminal become ours.
+# NOFOLLOW: a link in the state folder could lead an append anywhere. NONBLOCK: opening a fifo of that name
+# would wait for ever (POSIX open). NOCTTY: a terminal must not become ours.
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -29,7 +29,7 @@ def open_regular(path: str, flags: int) -> int:
     if not stat.S_ISREG(mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", path)
-    # Written under a loose umask by an older version or by hand: it holds texts that may be private.
+    # An older version, or a person under a loose umask, wrote it. It holds texts that may be private.
     if mode & 0o077:
         _make_private(fd, flags)
     return fd
@@ -47,7 +47,7 @@ def open_foreign(path: str) -> int:
 def _make_private(fd: int, flags: int) -> None:
     try:
         os.fchmod(fd, 0o600)
-    except OSError:  # a read-only file system, or somebody else's file: it can be read all the same
+    except OSError:  # on a read-only file system, or with another owner, it can be read all the same
         if flags & (os.O_WRONLY | os.O_RDWR):
             os.close(fd)
             raise
@@ -73,7 +73,7 @@ def make_folder(path: str) -> None:
 
 
 def try_lock(fd: int, kind: int = EXCLUSIVE) -> bool:
-    """Take ``flock`` if nobody has it; whether it is ours now."""
+    """Take ``flock`` if nobody has it; True when it is ours now."""
     try:
         # flock, not lockf: a lockf lock is lost when the process closes any descriptor of the file (POSIX
         # fcntl).
@@ -92,10 +92,10 @@ def lock(fd: int, path: str, kind: int = EXCLUSIVE, wait: float = WAIT) -> None:
 
 
 def _queue(fd: int, kind: int, wait: float) -> bool:
-    """Wait in the kernel's own queue, so that who came first gets it first; an alarm ends it.
+    """Wait in the kernel's own queue, where the first to come is the first to get the lock; an alarm ends it.
 
-    Who only looks again now and then is overtaken by whoever comes at the right moment: of 16 committers
-    at once 6 of 128 commits gave up, and none since.
+    A process that only tries again now and then is overtaken by one that comes at the right moment. Of 16
+    committers at once, 6 of 128 commits gave up so, and none with the queue.
     """
     import signal
 
@@ -145,7 +145,7 @@ def _still_there(fd: int, path: str) -> bool:
 
 
 def open_locked(path: str, wait: float = WAIT) -> int:
-    """Open for reading and appending, creating, with the lock held on the file that has the name."""
+    """Open for reading and appending, creating the file, with the lock held on the file of that name."""
     while True:
         fd = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
@@ -159,7 +159,7 @@ def open_locked(path: str, wait: float = WAIT) -> int:
 
 
 class Locked:
-    """``with Locked(path) as fd``: :func:`open_locked`, and closed with the block, which drops the lock."""
+    """``with Locked(path) as fd``: :func:`open_locked`, closed with the block, which releases the lock."""
 
     def __init__(self, path: str, wait: float = WAIT) -> None:
         self.path = path
@@ -182,8 +182,8 @@ def append(fd: int, record: bytes) -> None:
     size = os.fstat(fd).st_size
     if size and os.pread(fd, 1, size - 1) != b"\n":
         record = b"\n" + record
-    # One write of an O_APPEND file is one place in it: of 80,000 lines by 16 processes none was torn; with
-    # two writes a line 11,523 were.
+    # One write to an O_APPEND file goes to one place. Of 80,000 lines by 16 processes none was torn; with two
+    # writes for each line 11,523 were.
     if os.write(fd, record) != len(record):
         raise OSError(errno.ENOSPC, "short write")
 
@@ -198,7 +198,7 @@ def append_record(path: str, record: bytes, wait: float = WAIT) -> None:
 
 
 def read_bytes(path: str, limit: int, foreign: bool = False) -> bytes:
-    """The first ``limit`` bytes of a regular file, ours or a foreign one; OSError where there is none."""
+    """The first ``limit`` bytes of a regular file, ours or with ``foreign`` another's; else an OSError."""
     fd = open_foreign(path) if foreign else open_regular(path, os.O_RDONLY)
     try:
         chunks = []
@@ -214,8 +214,9 @@ def read_bytes(path: str, limit: int, foreign: bool = False) -> bytes:
 
 
 def umask() -> int:
-    """The mode bits that a new file of the user's does not get."""
-    found = os.umask(0o077)  # it can be read by setting it alone (umask(2)): private for the moment between
+    """The mode bits that a new file of the user does not get."""
+    # The umask can only be read by setting it (umask(2)); for the moment between it is private.
+    found = os.umask(0o077)
     os.umask(found)
     return found
 
@@ -227,7 +228,7 @@ def _temporary(path: str) -> str:
 def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = False) -> bool:
     """Put ``data`` at ``path`` in one step: readers see the old file or the new one.
 
-    ``exclusive`` keeps an existing file; the answer is whether ours is there now.
+    ``exclusive`` keeps an existing file. Returns whether the new file is there now.
     """
     temporary = _temporary(path)
     fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -241,7 +242,7 @@ def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = Fa
         os.close(fd)
     try:
         if exclusive:
-            # `link` refuses an existing name, in one step; a test and a rename would race.
+            # `link` refuses an existing name in one step. A test followed by a rename would race.
             os.link(temporary, path)
         else:
             os.rename(temporary, path)
@@ -255,7 +256,7 @@ def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = Fa
 
 
 def sync_folder(path: str) -> None:
-    """Make the names in a folder durable: without it a rename may not be there after a power cut."""
+    """Make the names in a folder durable: without this a rename may be lost in a power cut."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -264,7 +265,7 @@ def sync_folder(path: str) -> None:
 
 
 def write_for_good(path: str, data: bytes) -> None:
-    """As :func:`write_whole`, and durable when this returns: the bytes, the name, the folder."""
+    """As :func:`write_whole`, and durable when this returns: the bytes, the name and the folder."""
     folder = os.path.dirname(path)
     fresh = not os.path.isdir(folder)
     make_folder(folder)
@@ -275,21 +276,23 @@ def write_for_good(path: str, data: bytes) -> None:
 
 
 def unlocked(fd: int) -> int:
-    """A second descriptor of a locked file, its lock let go, which closing the first alone would not do."""
+    """A second descriptor of a locked file, without the lock.
+
+    Closing only the first descriptor would keep the lock.
+    """
     second = os.dup(fd)
     fcntl.flock(fd, fcntl.LOCK_UN)
     return second
 
 
 def sync_all(fds: list[int]) -> None:
-    """Make files durable and close them: first start writing all, then wait for each.
+    """Make files durable and close them: start writing all of them first, then wait for each.
 
-    One wait then does for most of them; waiting one by one costs a journal commit each.
+    One wait then serves most of them. Waiting one by one costs a commit of the file system's journal each.
     """
     try:
         for fd in fds if hasattr(os, "posix_fadvise") else ():  # macOS has none
-            # Linux starts to write dirty pages back at this, without waiting; sync_file_range is not in
-            # Python.
+            # Linux then starts to write dirty pages back, without waiting. Python has no sync_file_range.
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         for fd in fds:
             os.fsync(fd)

@@ -1,12 +1,13 @@
 """Finds git dir, common dir and worktree root by reading files, so that a hook starts no process.
 
-Mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Must not read configuration.
+This mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Configuration must not be
+read.
 """
 
 import os
 
 _GITDIR = "gitdir: "
-# 15,000 refs or so; the hook then does without HEAD's oid, which only helps, and stays fast.
+# In bytes, some 15,000 refs. For a larger file the hook does without HEAD's oid, which is only a help.
 _PACKED_LIMIT = 1 << 20
 
 
@@ -27,7 +28,7 @@ class Place:
 
 
 def is_nameable(path: str) -> bool:
-    """True when ``path`` can be handed to the system: no NUL, nothing that has no bytes."""
+    """True when ``path`` can be given to the system: it has no NUL and no character without bytes."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -51,7 +52,7 @@ def _common_dir(git_dir: str) -> str:
 
 
 def is_git_dir(path: str) -> bool:
-    """True for a folder that holds what a repository has to: HEAD, objects, refs."""
+    """True for a folder with everything that a repository needs: HEAD, objects, refs."""
     if not os.path.lexists(path + "/HEAD"):
         return False
     common = _common_dir(path)
@@ -73,9 +74,9 @@ def _git_dir_of(dot_git: str) -> str | None:
 
 
 def discover(start: str) -> Place | None:
-    """The worktree that holds folder ``start`` (absolute, links resolved), or None.
+    """The worktree that holds the folder ``start`` (absolute, links resolved), or None.
 
-    None too inside a git dir or a bare repository: nothing there is anybody's edit.
+    None also inside a git dir or a bare repository: nothing there is anybody's edit.
     """
     folder = start
     while True:
@@ -114,7 +115,7 @@ def from_environment(git_dir: str, work_tree: str | None, cwd: str) -> Place | N
 
 
 def _packed_ref(common_dir: str, ref: str) -> str:
-    """A ref's oid from packed-refs, empty when it is not there; a huge file is not read for it."""
+    """A ref's oid from packed-refs; empty when the ref is not there, or the file is huge."""
     fd = os.open(common_dir + "/packed-refs", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         if os.fstat(fd).st_size > _PACKED_LIMIT:
@@ -127,7 +128,7 @@ def _packed_ref(common_dir: str, ref: str) -> str:
 
 
 def head_oid(place: Place) -> str | None:
-    """HEAD's oid when two small reads tell it; None when unborn or odd."""
+    """HEAD's oid, where two small reads tell it; None when HEAD is unborn or of another form."""
     try:
         said = _read_line(place.git_dir + "/HEAD")
         if said.startswith("ref: refs/") and ".." not in said:
@@ -138,7 +139,7 @@ def head_oid(place: Place) -> str | None:
                 said = _packed_ref(place.common_dir, ref)
     except OSError:
         return None
-    # SHA-1 or SHA-256; anything else is a symbolic ref or damage, and the hook does without.
+    # SHA-1 or SHA-256. Anything else is a symbolic ref or damage, and the hook does without it.
     return said if len(said) in (40, 64) and not said.strip("0123456789abcdef") else None
 
 

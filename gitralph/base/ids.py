@@ -1,7 +1,7 @@
-"""Which ids of sessions and of beads are allowed, and the safe form of one that is not; fixed ids; pure.
+"""Which ids of sessions and beads are allowed, and a safe form for any other; fixed ids; pure.
 
-An id is taken whole or not at all: ``bd-a3f8.1`` never means ``bd-a3f8``. A bead's is stricter than
-git's rules for a branch, since it names a branch, a folder and a file.
+An id counts only as a whole: ``bd-a3f8.1`` never means ``bd-a3f8``. A bead's id obeys stricter rules than a
+branch's name in git, since it names a branch, a folder and a file.
 """
 
 import hashlib
@@ -10,14 +10,14 @@ _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _REST = _FIRST | frozenset("._-")
 # The id of the tree without entries, which every git knows without having it (git's object-file.c).
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-# Stands where a session's id would, for what nobody recorded; no session can have it for an id or a name.
+# Stands in place of a session's id for what nobody recorded. No session can have this id or name.
 UNRECORDED = "unrecorded"
-# A name on disk may have 255 bytes (ext4, APFS, NTFS) and gets suffixes and a digest.
+# In characters. A name on disk may have 255 bytes (ext4, APFS, NTFS), and suffixes and a digest are added.
 _LIMIT = 120
 
 
 def is_valid(text: str) -> bool:
-    """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``, but for the word for nobody."""
+    """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``, except for UNRECORDED."""
     fits = 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
     return fits and text != UNRECORDED
 
@@ -28,14 +28,14 @@ def digest(data: bytes | bytearray | memoryview) -> str:
 
 
 def hashed(session: str) -> str:
-    """How a session is called where others read it: ``s_`` and 14 hex digits of the SHA-256 of its id."""
+    """The name of a session where others read it: ``s_`` and 14 hex digits of the SHA-256 of its id."""
     return "s_" + hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:14]
 
 
 def safe_form(text: str) -> str:
-    """``text`` itself when allowed, else an allowed id that is its alone.
+    """``text`` itself when allowed, else an allowed id that only this text gets.
 
-    The digest makes it unique; the readable part is for people who list the folder.
+    The digest makes it unique. The readable part is for people who list the folder.
     """
     if is_valid(text):
         return text

@@ -1,7 +1,7 @@
-"""JSON as this program takes and writes it: RFC 8259 and nothing else, a line of a file at a time.
+"""JSON as this program reads and writes it: RFC 8259 and nothing else, one line of a file at a time.
 
-No NaN, no number longer than anybody needs, no depth that ends the interpreter: what cannot be read is a
-ValueError, whoever wrote it.
+It allows no NaN, no number longer than anybody needs, and no depth that ends the interpreter. What cannot be
+read is a ValueError, whoever wrote it.
 """
 
 import json
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 # Python takes quadratic time for long numbers and refuses 4,300 digits (CVE-2020-10735).
 _LONGEST_NUMBER = 400
-_LONGEST_LINE = 8 << 20  # of another program's file: a transcript's lines hold whole files
+_LONGEST_LINE = 8 << 20  # In bytes, of another program's file: a transcript's lines hold whole files
 _CHUNK = 1 << 20
-# How deep an object that was cut off is looked into.
+# A cut-off object is read to this depth.
 _DEEPEST = 8
 
 
@@ -34,7 +34,7 @@ def loads(text: str) -> object:
     """The one JSON value in ``text``. Raises ValueError for anything else, however deep or long."""
     try:
         return _READER.decode(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError:  # it counts the characters of a text that nobody sees
+    except json.JSONDecodeError:  # its message counts characters of a text that nobody sees
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -59,7 +59,7 @@ def _members(text: str, at: int, depth: int) -> dict[str, object]:
                 break
             at = _skip(text, at + 1)
             out[key], at = _READER.raw_decode(text, at)
-        except (ValueError, RecursionError):  # here it was cut, in a key or in what the key holds
+        except (ValueError, RecursionError):  # the object was cut here, in a key or in the key's value
             if text[at : at + 1] == "{":
                 out[key] = _members(text, at + 1, depth - 1)
             break
@@ -71,7 +71,7 @@ def _members(text: str, at: int, depth: int) -> dict[str, object]:
 
 
 def loads_prefix(text: str) -> dict[str, object]:
-    """What is whole in a JSON object that was cut off: members up to the cut, nested ones too.
+    """The whole members of a JSON object that was cut off, nested ones too.
 
     Raises ValueError when ``text`` does not start an object.
     """
@@ -82,9 +82,9 @@ def loads_prefix(text: str) -> dict[str, object]:
 
 
 def dumps(value: object) -> str:
-    """``value`` as ASCII JSON on one line. Raises TypeError or ValueError for what JSON cannot say.
+    """``value`` as ASCII JSON on one line. Raises TypeError or ValueError for what JSON cannot express.
 
-    Lone surrogates, which stand for bytes that are not UTF-8, survive the round trip.
+    Lone surrogates, which stand for bytes that are not UTF-8, survive a round trip.
     """
     return _WRITER.encode(value)
 
@@ -95,10 +95,10 @@ def line(fields: object) -> bytes:
 
 
 def lines(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Start, end and bytes of every whole line that holds something.
+    """Start, end and bytes of every whole line that is not empty.
 
-    A last line without its newline is not there yet; a file system may leave NULs where a crash cut a
-    write short.
+    A last line without its newline does not count yet. A file system may leave NULs where a crash cut a write
+    short.
     """
     at = 0
     while (end := data.find(b"\n", at)) >= 0:
@@ -109,7 +109,7 @@ def lines(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def object_in(raw: bytes) -> dict[str, object]:
-    """The object that a line holds. Raises ValueError saying what the line is instead."""
+    """The object on a line. Raises ValueError that says what the line is instead."""
     try:
         value = loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -122,7 +122,7 @@ def object_in(raw: bytes) -> dict[str, object]:
 
 
 def objects(data: bytes) -> Iterator[dict[str, object]]:
-    """The objects on the lines of another program's file; whatever else it holds is passed over."""
+    """The objects on the lines of another program's file; other lines are passed over."""
     for raw in data.split(b"\n"):
         if not raw.lstrip().startswith(b"{") or len(raw) > _LONGEST_LINE:
             continue
@@ -137,7 +137,7 @@ def objects(data: bytes) -> Iterator[dict[str, object]]:
 def stream(read: Callable[[int], bytes]) -> Iterator[bytes]:
     """The whole lines of another program's file of any size, without their ends; ``read`` gives pieces.
 
-    Of a line that is too long its beginning is given, which is no JSON.
+    Of a line that is too long only the beginning is given, which is no JSON.
     """
     held: list[bytes] = []
     size = 0

@@ -1,7 +1,7 @@
-"""Why a path, or lines of it, stay out or go: data, of which ``words.sentences`` alone makes a sentence.
+"""Why a path or some lines of it go or stay out, as data; only ``words.sentences`` makes sentences of it.
 
-Who decides says what it is and of whom. In which words a person reads it, and by which name he knows a
-session, is none of his business.
+A decision names the kind and the sessions. It does not know the words that a person reads, nor the name by
+which a person knows a session.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """Each thing that is told of a path; its sentence stands in ``words.sentences.TABLE``."""
+    """Each thing that can be said of a path; its sentence is in ``words.sentences.TABLE``."""
 
     # Lines that wait for lines of others
     REPLACES = "replaces"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     HEAD_MOVED = "head-moved"
     UNPLACED = "unplaced"
 
-    # Lines that cannot be taken back, or come back
+    # Lines that cannot be taken back, or cannot come back
     BUILT_ON = "built-on"
     NEEDS_FIRST = "needs-first"
     WROTE_SINCE = "wrote-since"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
     REMOVED_BEFORE = "removed-before"
     REMOVAL_STAYS = "removal-stays"
 
-    # Files whose lines are not told apart, as the sentences below go on from them
+    # Files whose lines are not told apart; the sentences below begin with these
     NO_FILE = "no-file"
     CLEAN_FILTER = "clean-filter"
     LARGE = "large"
@@ -153,10 +153,10 @@ class ShellCommand(NamedTuple):
 
 
 class Why(NamedTuple):
-    """One thing that is told of a path, with all that its sentence names.
+    """One thing that is said of a path, with everything that its sentence names.
 
-    ``sessions`` may have ``UNRECORDED``, somebody without a session. ``path`` is another one than that of
-    which it is told. ``because`` is what the sentence begins with.
+    ``sessions`` may contain ``UNRECORDED``, somebody without a session. ``path`` is another path than the one
+    that the sentence is about. ``because`` is the reason with which the sentence begins.
     """
 
     kind: Kind
@@ -168,6 +168,6 @@ class Why(NamedTuple):
 
     @property
     def named(self) -> frozenset[str]:
-        """The sessions that its sentence names."""
+        """The sessions that the sentence names."""
         of_commands = frozenset(one.session for one in self.commands)
         return of_commands.union(self.sessions, self.because.named if self.because else ())

@@ -1,8 +1,8 @@
-"""Every name below ``<common dir>/ralph-sessions/``; nobody else spells one.
+"""Every name below ``<common dir>/ralph-sessions/``; no other module spells one.
 
-Fast lane. A worktree's own files lie at the top for the main worktree and under ``worktrees/<id>/`` for
-a linked one, ``<id>`` being its admin folder's name plus a random token kept there, because git
-gives a name like ``w1`` out again.
+Fast lane. The main worktree's own files lie at the top, those of a linked worktree under ``worktrees/<id>/``.
+``<id>`` is the name of git's admin folder and a random token that is kept there, because git gives a name
+like ``w1`` out again.
 """
 
 import os
@@ -14,13 +14,13 @@ from gitralph.base.quote import printable
 
 FOLDER = "ralph-sessions"
 FORMAT = "2"
-"""What a state folder says that only this version and later ones may touch.
+"""The format number in a state folder. Only this version and later ones may touch such a folder.
 
-``1`` marked in its records what commits had taken; since ``2`` that is told by content, and shell commands
-have records, so that the older version would commit things twice. What it wrote is read as it stands.
+In format ``1`` records noted what commits had taken. Since ``2`` content tells it, and shell commands have
+records, so the older version would commit things twice. Files of format ``1`` are still read.
 """
 KNOWN = ("1", FORMAT)
-# In git's own admin folder of the worktree, so that it goes when git removes that.
+# It lies in git's own admin folder of the worktree, so that git removes both together.
 WORKTREE_ID_FILE = "ralph-worktree"
 MAIN = "main"
 
@@ -70,7 +70,7 @@ class StateError(Exception):
 
 
 def session_of(stem: str) -> str:
-    """The session that the stem of a file's name stands for; :meth:`Layout.stem` makes it."""
+    """The session for which the stem of a file's name stands; :meth:`Layout.stem` makes stems."""
     return stem.partition("~")[0]
 
 
@@ -85,9 +85,9 @@ class Layout:
         self.own = top if token == MAIN else f"{top}/worktrees/{token}"
 
     def stem(self, session: str) -> str:
-        """The file name that stands for a session id; differs where case twins would meet."""
-        # The folder has a README: where `readme` is there too, the disk ignores case (APFS, NTFS), and `S1`
-        # and `s1` would be one file.
+        """The file name for a session id. Ids that differ only in case get different names."""
+        # The folder has a README. Where `readme` exists too, the disk ignores case (APFS, NTFS), and `S1` and
+        # `s1` would be one file.
         if session.lower() != session and os.path.lexists(self.top + "/readme"):
             return f"{session}~{digest(session.encode())[:8]}"
         return session
@@ -103,12 +103,12 @@ class Layout:
 
     @property
     def finished(self) -> str:
-        """What gc put away of sessions that are over; for questions about the past alone."""
+        """What gc put away of ended sessions; only questions about the past read it."""
         return self.top + "/finished"
 
     @property
     def finished_index(self) -> str:
-        """Which finished session made which commit."""
+        """The index of which finished session made which commit."""
         return f"{self.finished}/commits"
 
     def finished_record(self, session: str) -> str:
@@ -118,21 +118,24 @@ class Layout:
         return f"{self.finished}/{self.stem(session)}.commits"
 
     def finished_manifest(self, session: str) -> str:
-        """Of this worktree; no id of a session has an @."""
+        """The manifest of a finished session for this worktree; no session id has an @."""
         where = "" if self.token == MAIN else f"@{self.token}"
         return f"{self.finished}/{self.stem(session)}{where}.files"
 
     def pending(self, session: str) -> str:
-        """There while a session may have something pending here, for git's hook: it is asked by a shell."""
+        """The mark of a session that may have something pending here; git's hook, a shell script, asks."""
         return f"{self.own}/{self.stem(session)}.pending"
 
     @property
     def looked(self) -> str:
-        """Younger than a manifest of which :meth:`pending` tells all: a script appends without a word."""
+        """A file dated at the last look at manifests.
+
+        A younger manifest has lines by a script, which sets no mark.
+        """
         return self.own + "/looked"
 
     def patch(self, session: str) -> str:
-        """What a repository hook wants changed, to be applied by hand."""
+        """The change that a repository hook wants, to be applied by hand."""
         return f"{self.own}/{self.stem(session)}.patch"
 
     @property
@@ -140,11 +143,11 @@ class Layout:
         return self.top + "/names"
 
     def name(self, name: str) -> str:
-        """The file that says which session has a name."""
+        """The file that says which session has this name."""
         return f"{self.names}/{name}"
 
     def last_number(self, stem: str) -> str:
-        """The number given last to a session of an agent; no name, as a name has no dot."""
+        """The number given last to a session of an agent. A name has no dot, so this is no name."""
         return f"{self.names}/{stem}.last"
 
     def journal(self, path: bytes) -> str:
@@ -157,23 +160,29 @@ class Layout:
         return f"{self.own}/calls/{self.stem(session)}/{digest(call.encode('utf-8', 'replace'))}"
 
     def shell_call(self, session: str, call: str) -> str:
-        """What was dirty before a shell command; at the top, as the command may leave the worktree."""
+        """What was dirty before a shell command.
+
+        It lies at the top, since the command may leave the worktree.
+        """
         name = digest(call.encode("utf-8", "replace"))
         return f"{self.top}/calls/{self.stem(session)}/shell-{name}"
 
     def told(self, session: str) -> str:
-        """What a session was told of others' lines; no call has this name, which is no digest."""
+        """What a session was told of others' lines. A call's name is a digest, so no call has this name."""
         return f"{self.own}/calls/{self.stem(session)}/told"
 
     def word(self, session: str) -> str:
-        """What a person wants a session's agent to be told; at the top, as it may stop in any worktree."""
+        """What a person wants a session's agent to be told.
+
+        It lies at the top: the agent may stop in any worktree.
+        """
         return f"{self.top}/calls/{self.stem(session)}/word"
 
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
 
     def turn(self, name: str) -> str:
-        """Where those stand in line who wait for a lock."""
+        """The file on which those stand in line who wait for a lock."""
         return f"{self.lock(name)}.turn"
 
     def bead(self, bead: str) -> str:
@@ -204,7 +213,7 @@ class Layout:
         return self.own + "/shells.jsonl"
 
     def staged(self, session: str) -> str:
-        """There while a session's shell commands have staged what is not put back."""
+        """The mark of a session whose shell commands have staged something that was not put back yet."""
         return f"{self.own}/{self.stem(session)}.staged"
 
     def restaging(self, session: str) -> str:
@@ -229,12 +238,12 @@ class Layout:
 
     @property
     def branches(self) -> str:
-        """Branches that hold one session's commits, and where they were left."""
+        """The branches that hold one session's commits, and where they were left."""
         return self.top + "/branches.jsonl"
 
     @property
     def noted(self) -> str:
-        """The HEAD up to which commits have their notes."""
+        """The HEAD up to which commits have got their notes."""
         return self.own + "/noted"
 
     @property
@@ -268,11 +277,11 @@ class Layout:
         return self.top + "/proofs"
 
     def proof(self, key: str) -> str:
-        """Where it is noted that a tree passed a command."""
+        """The note that a tree passed a command."""
         return f"{self.proofs}/{key}.json"
 
     def run_folder(self, run: str) -> str:
-        """What the calls of a run printed, and what its tasks began with."""
+        """The folder for what the calls of a run printed, and for the start of its tasks."""
         return f"{self.top}/runs/{run}"
 
     @property
@@ -282,31 +291,31 @@ class Layout:
 
     @property
     def fleet_record(self) -> str:
-        """There while the repository is in a fleet."""
+        """Exists while the repository is in a fleet."""
         return self.fleet + "/fleet.json"
 
     @property
     def fleet_objects(self) -> str:
-        """Git objects of claims and logs: none of them is in the repository's own store."""
+        """Git objects of claims and logs. The repository's own store has none of them."""
         return self.fleet + "/objects"
 
     @property
     def fleet_due(self) -> str:
-        """An empty file; its time of change is when the next beat is due."""
+        """An empty file; its time of change is the time when the next sign of life is due."""
         return self.fleet + "/due"
 
     def fleet_file(self, name: str) -> str:
         return f"{self.fleet}/{name}.json"
 
     def fleet_log(self, writer: str) -> str:
-        """What a member published, one Agent Trace record a line."""
+        """What a member published, one Agent Trace record on a line."""
         return f"{self.fleet}/{writer}.jsonl"
 
     def cursor(self, name: str) -> str:
         return f"{self.top}/cursors/{self.stem(name)}.json"
 
     def main(self) -> "Layout":
-        """The same state as the main worktree sees it."""
+        """The layout of the same state for the main worktree."""
         return Layout(self.top, MAIN)
 
 
@@ -316,10 +325,11 @@ def bead_record(top: str, bead: str) -> str:
 
 
 def path_key(path: bytes) -> str:
-    """The journal name of a tree path: readable for people, unique by digest."""
+    """The journal's name for a tree path: readable for people, made unique by a digest."""
     name = path.rsplit(b"/", 1)[-1][:40].decode("ascii", "replace")
     readable = "".join(c if (c.isalnum() and c.isascii()) or c in "._-" else "_" for c in name)
-    # No leading dot, or a list of the folder would hide it; the digest alone tells, 96 bits of it.
+    # Without a leading dot, which would hide the file in a listing. The digest alone identifies the path, by
+    # 96 bits.
     return f"{readable.lstrip('.') or '_'}-{digest(path)[:24]}"
 
 
@@ -329,18 +339,18 @@ def state_folder(place: Place) -> str:
 
 
 def admin_folder(common_dir: str, token: str) -> str | None:
-    """The admin folder of a linked worktree's state, None when git gave its name to another."""
+    """The admin folder of a linked worktree's state; None when git gave its name to another worktree."""
     folder = f"{common_dir}/worktrees/{token.rpartition('-')[0]}"
     try:
         said = files.read_bytes(f"{folder}/{WORKTREE_ID_FILE}", 64)
     except OSError:
         return None
-    # git gives the name of a removed worktree out again; the token was in the folder that is gone.
+    # git gives the name of a removed worktree out again. The token was in the folder that is gone.
     return folder if said.strip() == token.rpartition("-")[2].encode() else None
 
 
 def linked_root(common_dir: str, token: str) -> str | None:
-    """The root of the linked worktree that a state folder is of, None where git has none any more."""
+    """The root of the linked worktree to which a state folder belongs; None where git has it no more."""
     folder = admin_folder(common_dir, token)
     try:
         dot_git = os.fsdecode(files.read_bytes(f"{folder}/gitdir", 8192)).rstrip("\n") if folder else ""
@@ -365,11 +375,15 @@ def _check_format(top: str) -> None:
 
 
 def _raise_format(top: str) -> None:
-    """Take the earlier form over: each step may be done twice, by two at once, and the word comes last."""
+    """Convert the earlier format.
+
+    Each step may run twice, or in two processes at once; the format number comes last.
+    """
     trees = f"{top}/worktrees"
     try:
         for folder in [top, *([entry.path for entry in os.scandir(trees)] if os.path.isdir(trees) else [])]:
-            # That version left no word for git's hook; where nothing is pending it is put away again.
+            # The older version set no mark for git's hook. Where nothing is pending the mark is removed again
+            # later.
             for name in os.listdir(folder):
                 if name.endswith(".files"):
                     mark = f"{folder}/{name.removesuffix('.files')}.pending"
@@ -382,8 +396,8 @@ def _raise_format(top: str) -> None:
 
 def _token(place: Place) -> str:
     """The id of a linked worktree: made once, kept in its admin folder."""
-    # A git dir elsewhere (a submodule, --separate-git-dir) is a repository of its own, and so its main
-    # worktree.
+    # A git dir elsewhere (a submodule, --separate-git-dir) belongs to a repository of its own, whose main
+    # worktree this is.
     if place.is_main or os.path.dirname(os.path.dirname(place.git_dir)) != place.common_dir:
         return MAIN
     path = f"{place.git_dir}/{WORKTREE_ID_FILE}"
@@ -392,19 +406,19 @@ def _token(place: Place) -> str:
     except FileNotFoundError:
         files.write_whole(path, os.urandom(6).hex().encode() + b"\n", exclusive=True)
         token = files.read_bytes(path, 64).decode("ascii", "replace").strip()
-    # It becomes part of a path.
+    # The token becomes part of a path.
     if not token.isalnum():
         raise StateError(f"'{path}' holds no token")
     return f"{os.path.basename(place.git_dir)}-{token}"
 
 
 def for_place(place: Place, create: bool = True) -> Layout:
-    """The layout of a worktree, its folders made when ``create``.
+    """The layout of a worktree; with ``create`` its folders are made.
 
-    Raises StateError for a format we do not know or a folder that is not one, OSError otherwise.
+    Raises StateError for an unknown format or for something that is no folder, OSError otherwise.
     """
     top = state_folder(place)
-    # A question before anything was recorded: the layout of nothing, whose files are all absent.
+    # Nothing was recorded yet: all files of this layout are absent.
     if not create and not os.path.lexists(top):
         return Layout(top, MAIN if place.is_main else "-")
     try:

@@ -1,10 +1,11 @@
-"""Named locks below ``locks/``: a ``filelock.FileLock`` each, so that any program can take part.
+"""Named locks below ``locks/``: each is a ``filelock.FileLock``, so any program can take part.
 
 Whoever runs ``with FileLock(".git/ralph-sessions/locks/commit.lock"):`` keeps commits waiting. A lock's file
-is never deleted and never taken over by age: the kernel frees the lock when its holder dies. A holder of
-ours writes its pid inside, for messages only.
+is never deleted, and never taken over because of its age: the kernel frees the lock when its holder dies. A
+holder of ours writes its pid into the file, for messages only.
 
-Who holds several takes them in this order, so that no two wait for each other; each may be left out::
+Whoever holds several locks takes them in this order, so that no two wait for each other. Each may be left
+out::
 
     PLAN           tasks.loop.start.run, while the loop lasts; never waited for
     BEAD           tasks.worktree.bead_merge.merge_bead
@@ -15,9 +16,9 @@ Who holds several takes them in this order, so that no two wait for each other; 
     a journal      commit.land.write_log; several by their names, as takeback.assign.assign
     its companions hook.record.record_change: manifest and texts; takeback.land_files.land: the same
 
-A journal is the last that is waited for, so a hook, which takes no other, waits for an append and never for a
-commit. Apart from these, with nothing but a file's own lock below: ``FLEET``, ``TICK``, ``RUNS``, ``CURSOR``.
-The slots of worktrees of ours are taken by whoever finds one free, and never waited for.
+A journal is the last lock that anybody waits for. A hook takes no other, so it waits for an append and never
+for a commit. The locks ``FLEET``, ``TICK``, ``RUNS`` and ``CURSOR`` stand apart: under them only a file's own
+lock is taken. Slots of our own worktrees are taken where one is free, and never waited for.
 """
 
 from __future__ import annotations
@@ -35,17 +36,19 @@ from gitralph.base import files, process
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
 
-# Sixteen committers at once land within 0.3 s each at the 95th percentile, so ten means that one hangs.
+# In seconds. Of sixteen committers at once each lands within 0.3 s at the 95th percentile, so a holder of ten
+# seconds hangs.
 WAIT = 10.0
-# So often a waiter sees another holder before it gives up after all: two minutes.
+# A waiter that sees so many holders, one after the other, gives up: two minutes.
 _HANDS = 12
-# How often the first in the line asks for the lock, and the others whether it goes from hand to hand.
+# In seconds: how often the first in line tries the lock, and how often the others look whether it changes
+# hands.
 _POLL, _GLANCE = 0.002, 0.05
-GC = "gc"  # held by a gc in the background, so that there is one; its time says when there was one
+GC = "gc"  # held by a gc in the background, so that only one runs; its time says when one ran last
 COMMIT = "commit"  # whatever moves a branch: one lock for the repository
 RUNS = "runs"  # the record of a run of the loop is read and written whole
-FLEET = "fleet"  # one at a time talks to the remote: what is pushed rests on what was looked at
-# Of these there is one a thing; what is named stands behind the word.
+FLEET = "fleet"  # one process at a time talks to the remote: a push rests on what was fetched before
+# There is one such lock for each thing; its name stands behind the prefix.
 BEAD, TICK, PLAN, CURSOR = "bead-", "tick-", "plan-", "cursor-"
 
 
@@ -56,14 +59,13 @@ def slot(kind: str, name: str) -> str:
 
 @contextlib.contextmanager
 def hold(layout: Layout, name: str, wait: float | None = None, busy: str | None = None) -> Iterator[int]:
-    """Hold a lock for a ``with`` block, which gets its descriptor.
+    """Hold a lock for a ``with`` block, which gets the lock's descriptor.
 
-    A git that inherits the descriptor keeps the lock if we are killed, and so is not taken for a dead one.
-
-    Raises Busy, naming the holder, when one kept it for ``wait`` seconds, WAIT if none are given; ``busy``
-    says what else is held. Raises Fatal where the file cannot be locked.
+    A git that inherits the descriptor keeps the lock if we are killed, so it is not taken for a dead one.
+    Raises Busy, naming the holder, when one holder kept the lock for ``wait`` seconds (by default WAIT);
+    ``busy`` says what else is held. Raises Fatal where the file cannot be locked.
     """
-    # Here and not above: importing it takes 20 ms beside click and dulwich, and who reads takes no lock.
+    # Imported here: it takes 20 ms beside click and dulwich, and readers take no lock.
     from filelock import FileLock
 
     path, fds = layout.lock(name), list[int]()
@@ -77,7 +79,7 @@ def hold(layout: Layout, name: str, wait: float | None = None, busy: str | None 
     lock = FileLock(
         path,
         mode=0o600,
-        thread_local=False,  # a worktree of ours may be given back by another thread than took it
+        thread_local=False,  # another thread than the taker may give a worktree of ours back
         fallback_to_soft=False,  # a soft lock stays when its holder is killed
         preserve_lock_file=True,
         on_acquired=sign,
@@ -88,11 +90,11 @@ def hold(layout: Layout, name: str, wait: float | None = None, busy: str | None 
         if wait > 0:
             is_over = _patience(path, wait)
             with _turn(layout.turn(name), is_over):
-                # Without a timeout FileLock calls a second hold in one thread a deadlock, which is Busy here.
+                # Without a timeout FileLock calls a second hold in one thread a deadlock. Here that is Busy.
                 lock.acquire(timeout=_HANDS * wait, poll_interval=_POLL, cancel_check=is_over)
         else:
             lock.acquire(blocking=False)
-    except TimeoutError:  # filelock's Timeout is one
+    except TimeoutError:  # filelock's Timeout is a TimeoutError
         raise _busy(path, name, busy) from None
     except OSError as error:
         raise Fatal(f"the '{name}' lock cannot be taken: {_reason(error, path)}") from error
@@ -103,9 +105,9 @@ def hold(layout: Layout, name: str, wait: float | None = None, busy: str | None 
 
 
 def _patience(path: str, wait: float) -> Callable[[], bool]:
-    """A question that turns true when one holder keeps a lock for ``wait`` seconds, or too many had it.
+    """Make a check that turns true when one holder keeps a lock for ``wait`` seconds, or too many had it.
 
-    Twenty committers at once on a slow disk: the last of them waits for nineteen, and none of those hangs.
+    With twenty committers at once on a slow disk the last one waits for nineteen, none of which hangs.
     """
     last = time.monotonic() + _HANDS * wait
     seen, until = _taken_at(path), time.monotonic() + wait
@@ -121,7 +123,7 @@ def _patience(path: str, wait: float) -> Callable[[], bool]:
 
 
 def _taken_at(path: str) -> int:
-    """When a holder of ours last signed a lock's file; of other programs' turns it tells nothing."""
+    """When a holder of ours last signed a lock's file; this tells nothing of other programs."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -132,8 +134,8 @@ def _taken_at(path: str) -> int:
 def _turn(path: str, is_over: Callable[[], bool]) -> Iterator[None]:
     """Stand in line for a lock until the block ends. Raises TimeoutError.
 
-    FileLock asks again and again, and who asks at the right moment goes first. The line is a blocking
-    ``flock`` on a second file, whose waiters the kernel lets go in the order in which they came.
+    FileLock tries again and again, and whoever tries at the right moment goes first. So the line is a
+    blocking ``flock`` on a second file; the kernel serves its waiters in the order in which they came.
     """
     with contextlib.ExitStack() as stack:
         fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
@@ -142,13 +144,15 @@ def _turn(path: str, is_over: Callable[[], bool]) -> Iterator[None]:
             ours, done = threading.Event(), threading.Event()
 
             def stand() -> None:
-                with contextlib.suppress(OSError):  # it is for the order only: the lock itself will tell
+                # the line is only for the order; the lock itself shows any trouble
+                with contextlib.suppress(OSError):
                     fcntl.flock(fd, fcntl.LOCK_EX)
                 ours.set()
                 done.wait()
                 os.close(fd)
 
-            # A thread, since flock knows no limit of time. The descriptor is its own: it may come too late.
+            # A thread waits, since flock has no time limit. The descriptor is its own, since the lock may
+            # come too late.
             stack.pop_all()
             stack.callback(done.set)
             threading.Thread(target=stand, daemon=True).start()
@@ -169,7 +173,7 @@ def _reason(error: OSError, path: str) -> str:
 
 
 def _busy(path: str, name: str, busy: str | None) -> Busy:
-    """What a waiter says who waited in vain."""
+    """The error for a waiter that waited in vain."""
     pid, ours = _holder(path)
     who = "another git ralph" if ours else "another program"
     said = busy if busy is not None and ours else f"the '{name}' lock is held by {who}"
@@ -177,7 +181,7 @@ def _busy(path: str, name: str, busy: str | None) -> Busy:
 
 
 def holder(layout: Layout, name: str) -> str:
-    """Who holds a lock, as `` (process 123)``; empty where nobody can tell. For messages only."""
+    """The holder of a lock, as `` (process 123)``; empty where nobody can tell. For messages only."""
     return _shown(_holder(layout.lock(name))[0])
 
 

@@ -1,7 +1,7 @@
-"""The fall-through guard: a worktree that lost its ``.git`` makes git take the checkout around it instead.
+"""Finds worktrees that lost their ``.git``: in such a folder git takes the checkout around it instead.
 
-Fast lane, a few ``lstat`` and no listing. git names a worktree's admin folder after the worktree's own
-folder, with a number behind it where the name was taken, so the candidates can be asked for by name.
+Fast lane: a few ``lstat`` and no listing. git names a worktree's admin folder after the worktree's own
+folder, with a number behind it where the name was taken. So the candidates can be tried by name.
 """
 
 import os
@@ -42,7 +42,7 @@ def _remembered(place: Place, folder: str) -> bool:
 
 
 def fallen(place: Place, folder: str) -> str | None:
-    """The worktree that ``folder`` (absolute, links resolved) lies in, where git takes ``place`` for it."""
+    """The lost worktree that ``folder`` (absolute, links resolved) lies in, though git takes ``place``."""
     if not folder.startswith(place.root.rstrip("/") + "/"):
         return None
     while len(folder) > len(place.root):

@@ -1,6 +1,7 @@
-"""Lists that end each entry with NUL, as git prints and reads them with ``-z``: no name needs quoting; pure.
+"""Lists that end each entry with NUL, as git prints and reads them with ``-z``; pure.
 
-Fast lane. An entry without its NUL was cut off with the process that printed it, and is none.
+Fast lane. No name needs quoting. An entry without its NUL was cut off with the process that printed it, and
+does not count.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ def texts(said: bytes) -> list[str]:
 
 
 def groups(said: bytes, size: int) -> "list[tuple[bytes, ...]]":
-    """The entries by twos or threes, where each thing is told in so many."""
+    """The entries by ``size``, where git tells each thing in so many entries."""
     found = rows(said)
     return [tuple(found[at : at + size]) for at in range(0, len(found) - size + 1, size)]
 

@@ -1,7 +1,7 @@
-"""Who runs a session: a process id with its start time and the boot it belongs to.
+"""Identifies the process of a session: its id, its start time and the boot.
 
-Fast lane, Linux's /proc where there is one. A pid alone may come back as another program, so all three
-must agree before a session counts as live. It is advice for people; nothing is deleted because of it.
+Fast lane; it needs Linux's /proc. Another program may get the same pid later. So all three must agree before
+a session counts as live. This is advice for people; nothing is deleted because of it.
 """
 
 import os
@@ -9,11 +9,12 @@ from collections.abc import Iterable
 
 from gitralph.base import nul
 
-# A hook framework may stand between git and us, a shell or two below it.
+# A hook framework may stand between git and us, with a shell or two below it.
 _FAR = 12
-# Linux gives a program 6 MB of variables and words at most with the usual limit of its stack (execve(2)).
+# In bytes. Linux gives a program at most 6 MB of variables and words with the usual stack limit (execve(2)).
 _ENVIRON = 8 << 20
-# Who stands between an agent and us: the shell it runs its tool in, and git when a hook of git's calls us.
+# Processes that may stand between an agent and us: the shell of its tool, and git when a hook of git's calls
+# us.
 _PASSED_OVER = frozenset(["sh", "bash", "dash", "zsh", "ash", "ksh", "git", "git-ralph", "env"])
 
 
@@ -28,7 +29,7 @@ def _stat(pid: int) -> tuple[str, int, str] | None:
     name, _, rest = said.partition("(")[2].rpartition(")")
     fields = rest.split()
     if len(fields) <= 19 or fields[0] in "ZX":
-        return None  # a dead process that nobody has waited for
+        return None  # the process is dead, and nobody has waited for it yet
     return name, int(fields[1]), fields[19]
 
 
@@ -51,7 +52,10 @@ def boot_id() -> str | None:
 
 
 def space() -> str | None:
-    """Our pid namespace, None where /proc does not tell: the ids of another's processes say nothing here."""
+    """Our pid namespace; None where /proc does not tell it.
+
+    A pid from another namespace means nothing here.
+    """
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -59,15 +63,15 @@ def space() -> str | None:
 
 
 def identity(pid: int) -> dict[str, object] | None:
-    """What the session record keeps of a process, None where /proc does not tell."""
+    """What a session's record keeps of a process; None where /proc does not tell."""
     found = _stat(pid)
     return None if found is None else {"pid": pid, "start": found[2], "boot": boot_id()}
 
 
 def ancestor(pass_over: frozenset[str] = _PASSED_OVER) -> dict[str, object] | None:
-    """The nearest ancestor that is not a shell or git itself: the agent, as far as we can tell."""
+    """The nearest ancestor that is no shell and not git: the agent, as far as anybody can tell."""
     pid = os.getppid()
-    # Far enough for a shell in a shell in git; without a bound, a loop of pids in a damaged /proc would
+    # This is enough for a shell in a shell in git. Without a bound a loop of pids in a damaged /proc would
     # hang.
     for _ in range(8):
         found = _stat(pid)
@@ -103,7 +107,7 @@ def named(name: str) -> list[int] | None:
 
 
 def is_running(kept: object) -> bool:
-    """As :func:`is_alive`, a process of that id being enough where nobody can tell more."""
+    """As :func:`is_alive`; where nobody can tell more, any process with that id counts."""
     alive = is_alive(kept)
     if alive is not None:
         return alive
@@ -122,7 +126,7 @@ def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[
         return None
     for pid in [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]:
         found = _stat(pid)
-        # what was there before the agent is none of its programs, nor what is dead
+        # older processes are none of the agent's programs, and dead ones do not count
         if found is None or int(found[2]) < int(born):
             continue
         try:
@@ -131,7 +135,7 @@ def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[
             with open(f"/proc/{pid}/environ", "rb") as file:
                 said = file.read(_ENVIRON)
         except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended meanwhile, or is the kernel's own
+            continue  # it has ended meanwhile, or belongs to the kernel
         except OSError:
             return None
         if not wanted.isdisjoint(nul.rows(said)):
@@ -140,13 +144,13 @@ def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[
 
 
 def exists(pid: int) -> bool:
-    """True for a process that runs, whoever's it is."""
+    """True for a running process, whoever owns it."""
     try:
         os.kill(pid, 0)  # signal 0 asks without sending (POSIX kill)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        pass  # somebody else's
+        pass  # it belongs to somebody else
     return True
 
 
@@ -160,7 +164,7 @@ def words(pid: int) -> list[bytes] | None:
 
 
 def is_alive(kept: object) -> bool | None:
-    """Whether the process of a record is still there; None where nobody can tell."""
+    """True while the process of a record exists; None where nobody can tell."""
     if not isinstance(kept, dict) or type(kept.get("pid")) is not int:
         return None
     now = identity(kept["pid"])

@@ -1,7 +1,7 @@
-"""Where a program lies, what it gets of our environment, and how a hook starts one.
+"""Where a program lies, which of our environment it gets, and how a hook starts it.
 
-Fast lane: :func:`quick` and :func:`detached` use ``os.posix_spawn``, as importing ``subprocess`` costs a hook
-more than git does. Everybody else starts programs by :mod:`gitralph.base.runner`.
+Fast lane: :func:`quick` and :func:`detached` use ``os.posix_spawn``, since importing ``subprocess`` costs a
+hook more than git does. All other code starts programs by :mod:`gitralph.base.runner`.
 """
 
 import os
@@ -9,8 +9,8 @@ import select
 import time
 from collections.abc import Mapping
 
-# Which repository is meant, and how its history reads. A git that has to find the caller's own keeps them,
-# nobody else.
+# Variables that say which repository is meant and how its history reads. Only a git that must find the
+# caller's repository keeps them.
 _NAMING = frozenset(
     [
         "GIT_DIR",
@@ -23,11 +23,11 @@ _NAMING = frozenset(
         "GIT_REPLACE_REF_BASE",
     ]
 )
-# What git tells a hook, an alias or a filter about one repository and one index, and how a command reads
-# pathspecs. Nothing we start may take it for its own: in another worktree it would write to the wrong index,
-# or its objects into a quarantine that is thrown away. Based on git's own list, `git rev-parse
-# --local-env-vars`, without the configuration in it, which is what the user said with `git -c`.
-# GIT_OPTIONAL_LOCKS we set ourselves, for the git that we start.
+# Variables by which git tells a hook, an alias or a filter about one repository and one index, and how a
+# command reads pathspecs. No program that we start may inherit them: in another worktree it would write to
+# the wrong index, or its objects into a quarantine that is thrown away. The list is based on git's own, `git
+# rev-parse --local-env-vars`, without the configuration in it, which is what the user gave with `git -c`. We
+# set GIT_OPTIONAL_LOCKS ourselves for the git that we start.
 _NOT_INHERITED = _NAMING | {
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",
@@ -43,18 +43,19 @@ _NOT_INHERITED = _NAMING | {
     "GIT_EXTERNAL_DIFF",
     "GIT_OPTIONAL_LOCKS",
 }
-# `git status` of a tree in which everything is untracked may print without end; a hook gives up here.
+# In bytes. `git status` of a tree in which everything is untracked may print without end; a hook gives up
+# here.
 _OUTPUT_LIMIT = 64 << 20
 
 
 def inherited(environ: Mapping[str, str], naming: bool = False) -> dict[str, str]:
-    """What a program gets of our environment; with ``naming``, also which repository the caller means."""
+    """The part of our environment that a program gets; ``naming``: also the caller's repository."""
     dropped = _NOT_INHERITED - _NAMING if naming else _NOT_INHERITED
     return {key: value for key, value in environ.items() if key not in dropped}
 
 
 def find(name: str, environ: Mapping[str, str]) -> str | None:
-    """The absolute path of a program, None when it is not on PATH; relative entries of it do not count."""
+    """The absolute path of a program, None when it is not on PATH. Relative entries of PATH do not count."""
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         file = f"{folder}/{name}"
         # A "." in PATH would let a file of the working tree run as git.
@@ -64,7 +65,7 @@ def find(name: str, environ: Mapping[str, str]) -> str | None:
 
 
 def detached(words: list[str], env: Mapping[str, str]) -> None:
-    """Start a program that nobody waits for, in a session of its own, its streams closed.
+    """Start a program that nobody waits for, in a session of its own, with its streams closed.
 
     Raises OSError or ValueError when it cannot be started.
     """
@@ -73,9 +74,7 @@ def detached(words: list[str], env: Mapping[str, str]) -> None:
         actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
         try:
             os.posix_spawn(words[0], words, dict(env), file_actions=actions, setsid=True)
-        except (
-            NotImplementedError
-        ):  # a system without POSIX_SPAWN_SETSID; a group of its own is the next best
+        except NotImplementedError:  # a system without POSIX_SPAWN_SETSID; a process group is the next best
             os.posix_spawn(words[0], words, dict(env), file_actions=actions, setpgroup=0)
     finally:
         os.close(null)
@@ -84,7 +83,7 @@ def detached(words: list[str], env: Mapping[str, str]) -> None:
 def quick(
     words: list[str], env: dict[str, str], deadline: float, stdin: bytes = b""
 ) -> tuple[int, bytes] | None:
-    """Exit code and output of a program that is killed at ``deadline``, and then None.
+    """Exit code and output of a program; None when it was killed at ``deadline``.
 
     Raises OSError or ValueError when it cannot be started.
     """
@@ -94,7 +93,7 @@ def quick(
     finally:
         os.close(fd)
     if said is None:
-        import signal  # its names cost every hook half a millisecond, and hardly one kills
+        import signal  # imported here: its names cost every hook half a millisecond, and hardly one kills
 
         os.kill(pid, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -102,7 +101,7 @@ def quick(
 
 
 def _input(stdin: bytes) -> int:
-    """A file with what a program is to read: a pipe would fill up while nobody reads what it prints."""
+    """A file with the program's input: a pipe would fill up while nobody reads what the program prints."""
     import tempfile
 
     fd, name = tempfile.mkstemp()
@@ -133,7 +132,7 @@ def _spawn(words: list[str], env: dict[str, str], stdin: bytes) -> tuple[int, in
 
 
 def _read(fd: int, deadline: float) -> bytes | None:
-    """All that comes until the end, None when the deadline or the limit comes first."""
+    """Everything up to the end; None when the deadline or the limit comes first."""
     chunks: list[bytes] = []
     size = 0
     while size <= _OUTPUT_LIMIT:

@@ -22,7 +22,7 @@ def _valid_utf8(path: bytes) -> bool:
 
 def c_quote(path: bytes, high: bool = True) -> bytes:
     """``path`` as git lists it without -z; ``high`` also quotes bytes above 127."""
-    # A list that is read as UTF-8 must not hold bytes that are none.
+    # A list that is read as UTF-8 must not contain other bytes.
     high = high or not _valid_utf8(path)
     if not _needs_quote(path, high):
         return path
@@ -50,7 +50,7 @@ def _unescape(body: bytes, at: int) -> tuple[int, int]:
 
 
 def c_unquote(line: bytes) -> bytes:
-    """Undo :func:`c_quote`; a line that is not quoted is returned as it is.
+    """Undo :func:`c_quote`; a line without quotes is returned as it is.
 
     Raises ValueError for a quoted form that git would not write.
     """
@@ -73,12 +73,12 @@ def c_unquote(line: bytes) -> bytes:
 
 
 def line_form(path: bytes) -> bytes:
-    """``path`` as a manifest line: quoted only where a line could not hold it as it is."""
+    """``path`` as a manifest line, quoted only where a line could not hold it otherwise."""
     return c_quote(path, high=False)
 
 
 def text_form(path: bytes) -> str:
-    """``path`` as text for other programs: as it is where it is UTF-8, else quoted as git prints it."""
+    """``path`` as text for other programs: unchanged where it is UTF-8, else quoted as git prints it."""
     try:
         return path.decode("utf-8")
     except UnicodeDecodeError:
@@ -86,7 +86,7 @@ def text_form(path: bytes) -> str:
 
 
 def is_control(char: str) -> bool:
-    """True for what could command a terminal or turn its text around: C0, C1 and bidi controls."""
+    """True for a character that could command a terminal or turn its text around: C0, C1, bidi controls."""
     code = ord(char)
     return (
         code < 32
@@ -99,7 +99,7 @@ def is_control(char: str) -> bool:
 
 
 def is_hidden(char: str) -> bool:
-    """True for what takes no room, so that two names look alike: Unicode's Default_Ignorable_Code_Point."""
+    """True for a character without width, so that two names look alike (Default_Ignorable_Code_Point)."""
     code = ord(char)
     return code > 172 and (
         code in (0xAD, 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)

@@ -1,4 +1,7 @@
-"""Starts programs: the one place outside the fast lane, which has :mod:`gitralph.base.programs`."""
+"""Starts programs.
+
+It is the only place for that outside the fast lane, which has :mod:`gitralph.base.programs`.
+"""
 
 import contextlib
 import os
@@ -12,7 +15,10 @@ Words = Sequence[str | bytes]
 
 
 class LateError(Exception):
-    """A program took too long and was killed with all it had started. ``out`` is what it had printed."""
+    """A program took too long and was killed with everything it had started.
+
+    ``out`` is what it had printed.
+    """
 
     def __init__(self, out: bytes) -> None:
         super().__init__("took too long")
@@ -32,8 +38,8 @@ def start(
 ) -> Popen[bytes]:
     """Start a program; without ``stdin`` it reads nothing.
 
-    With ``group`` it leads a process group, so that :func:`kill` ends all it started; descriptors in
-    ``keep`` it inherits.
+    With ``group`` the program leads a process group, so that :func:`kill` ends everything it started. It
+    inherits the descriptors in ``keep``.
     """
     return subprocess.Popen(
         words,
@@ -48,13 +54,13 @@ def start(
 
 
 def send(pid: int, what: int) -> None:
-    """Send a signal to the group that a process leads; gone is gone."""
+    """Send a signal to the group that a process leads; a group that is gone is no error."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, what)
 
 
 def kill(child: Popen[bytes]) -> bytes:
-    """End a program and all that it started; what it had printed."""
+    """End a program and everything it started; returns what it had printed."""
     send(child.pid, signal.SIGKILL)
     return child.communicate()[0] or b""
 
@@ -73,8 +79,8 @@ def run(
 ) -> CompletedProcess[bytes]:
     """Run a program to its end, whatever its exit code, with ``given`` as its input.
 
-    No file that it or what it starts writes gets longer than ``most`` bytes, where the system can say so.
-    Raises OSError when it cannot be started, LateError when ``seconds`` are over.
+    No file that it or its children write gets longer than ``most`` bytes, where the system can limit that.
+    Raises OSError when it cannot be started, LateError after ``seconds``.
     """
     child = start(
         words,
@@ -95,9 +101,9 @@ def run(
 
 
 def _limit_files(pid: int, most: int) -> None:
-    """Bound what a process writes; set from outside, before it has read what there is to write."""
+    """Limit what a process writes. The limit is set from outside, before the process has read its input."""
     if hasattr(resource, "prlimit"):  # Linux
-        with contextlib.suppress(OSError, ValueError):  # it is over already, or bound more tightly
+        with contextlib.suppress(OSError, ValueError):  # it has ended already, or has a tighter limit
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
 
 
@@ -109,5 +115,5 @@ def show(
     stdin: int | None = None,
     stdout: int | None = None,
 ) -> int:
-    """Run a program on the user's own terminal; its exit code."""
+    """Run a program on the user's own terminal; returns its exit code."""
     return subprocess.run(words, env=env, cwd=cwd, stdin=stdin, stdout=stdout, check=False).returncode

@@ -47,8 +47,8 @@ def _hfs_dotgit(name: bytes) -> bool:
 def _bad_name(name: bytes) -> bool:
     if name in (b"", b".", b".."):
         return True
-    # Only these can begin a spelling of `.git`: itself, `git~1`, and the first bytes of what HFS+ ignores
-    # in UTF-8. It spares ordinary names the two tests.
+    # Only these bytes can begin a spelling of `.git`: itself, `git~1`, and the first UTF-8 bytes of what HFS+
+    # ignores. Ordinary names are spared both tests.
     if name[:1] in (b".", b"g", b"G", b"\xe2", b"\xef"):
         return _ntfs_dotgit(name) or _hfs_dotgit(name)
     return False
@@ -61,8 +61,8 @@ def is_valid(path: bytes) -> bool:
     for name in path.split(b"/"):
         if _bad_name(name):
             return False
-        # git also looks at what follows each backslash, which NTFS takes for a separator, except for
-        # one that begins a name: its loop has passed over that byte already
+        # git also examines what follows a backslash, which NTFS takes for a separator. It skips a backslash
+        # at the beginning of a name: git's loop has passed that byte already.
         if b"\\" in name and any(_ntfs_dotgit(part) for part in name[1:].split(b"\\")[1:]):
             return False
     return True

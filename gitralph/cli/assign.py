@@ -52,12 +52,12 @@ def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...
 
 
 def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
-    """Each path with its lines, None for all of it; a folder stands for what is uncommitted in it."""
+    """Each path with its wanted lines, None for all of them; a folder stands for its uncommitted files."""
     out: Wanted = {}
     for typed in places:
         name, lines = _split(typed)
         folder = os.path.isdir(name) and not os.path.islink(name) and not os.path.lexists(f"{name}/.git")
-        # A folder of git's own, a submodule or another repository, is one path.
+        # A folder of another git, a submodule or another repository, counts as one path.
         if lines is None and (folder or os.path.realpath(name) == ctx.repo.root):
             paths = dirty_paths(ctx.repo, ctx.config, typed=[f":(literal){name}"])
         else:
@@ -69,9 +69,9 @@ def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
 
 
 def _split(typed: str) -> tuple[str, Lines | None]:
-    """``path:first-last`` in its parts; a path that exists wins over line numbers."""
+    """Split ``path:first-last``; an existing path of that whole name comes before line numbers."""
     path, colon, lines = typed.rpartition(":")
-    # A file may be called `a:3`.
+    # A file may be named `a:3`.
     if not colon or not path or os.path.lexists(typed):
         return typed, None
     told = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", lines)
@@ -86,7 +86,7 @@ def _split(typed: str) -> tuple[str, Lines | None]:
 
 
 class _Picker:
-    """Asks which of the lines that nobody recorded the session gets."""
+    """Asks which of the unrecorded lines the session gets."""
 
     def __init__(self, ctx: Context, session: str) -> None:
         self.asker = Asker(ctx, "assign")

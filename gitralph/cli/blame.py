@@ -46,7 +46,7 @@ def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
 
 
 def _show(ctx: Context, rows: list[BlameLine], roomy: bool) -> None:
-    """A row a line, the line itself uncut; where there is little room it keeps what the day would take."""
+    """One row for each line, with the line uncut; in a narrow terminal a row leaves out the day."""
     who = [_who(ctx, row) for row in rows]
     wide = min(max(map(columns.width, who), default=0), _WHO if roomy else _WHO_NARROW)
     digits = len(str(len(rows)))
@@ -64,7 +64,7 @@ def _state(found: Finding) -> str:
 
 
 def _who(ctx: Context, row: BlameLine) -> str:
-    """The session's name; without a session the author of the commit, or nobody."""
+    """The session's name; without a session the commit's author, or nobody."""
     found = row.found
     if found.session is not None:
         name = ctx.called(found.session)

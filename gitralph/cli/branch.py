@@ -62,7 +62,7 @@ def _session(ctx: Context, name: str, given: str | None) -> str:
     try:
         found = session_choice.named_for_writing(ctx, given, usage)
     except Fatal:
-        # A fresh clone has no record of anybody, and trailers that name them.
+        # A fresh clone has no record of any session, only trailers that name them.
         if given is None or not ids.is_valid(given) or not making.is_named(ctx, given):
             raise
         found = given

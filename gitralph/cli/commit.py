@@ -33,7 +33,7 @@ from gitralph.tasks.prove.judge import Judge
 from gitralph.tasks.prove.results import ProofCommand
 from gitralph.words.advice import describe
 
-# A line that is copied: with more files a person stages them.
+# A hint is copied in one line; with more files a person stages them first.
 _NEW = 5
 
 
@@ -92,7 +92,7 @@ class CommitOptions(NamedTuple):
 
     @property
     def _of_sessions(self) -> dict[str, object]:
-        """The options that mean a session's commit, by name."""
+        """The names of the given options that only make sense for a session's commit."""
         return {
             "--session": self.session is not None,
             "--plan": self.plan is not None,
@@ -107,7 +107,7 @@ class CommitOptions(NamedTuple):
 
     @property
     def _not_by_hunks(self) -> dict[str, object]:
-        """The options that leave nothing to be asked, or nobody who is, by name."""
+        """The names of the given options that leave nothing to ask, or nobody to ask."""
         return {
             "--include-entangled": self.include_entangled,
             "--whole-file": self.whole_file,
@@ -141,7 +141,7 @@ class CommitOptions(NamedTuple):
 
     @property
     def again(self) -> tuple[str, ...]:
-        """What a hint repeats beside wishes and paths, so that no message is lost."""
+        """The options that a hint repeats beside wishes and paths, so that no message is lost."""
         flags = {"-e": self.edit, "--amend": self.amend, "--no-verify": self.no_verify}
         words = [name for name, given in flags.items() if given]
         valued = {
@@ -154,7 +154,7 @@ class CommitOptions(NamedTuple):
         }
         for name, values in valued.items():
             for value in values:
-                # A hint is a line that is copied; standard input is used up by now.
+                # A hint is copied in one line, and standard input has been used up.
                 if value is not None and value.isprintable() and (name, value) != ("-F", "-"):
                     words += [name, value]
         return tuple(words)
@@ -197,8 +197,8 @@ def commit(**typed: Any) -> None:
     try:
         result = _commit(ctx, asked, texts)
     except RalphError as error:
-        # Edits that git put away may be why a record does not fit any more; whether they can be brought back
-        # is asked only then.
+        # A record may not fit any more since git put edits away. Only then the question is whether they can
+        # be brought back.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
             error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
@@ -208,18 +208,18 @@ def commit(**typed: Any) -> None:
     if result.status == "nothing" and asked.patch:
         return
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
-        # what is uncommitted all the same, and how that is committed
+        # names changes that are uncommitted all the same, and how to commit them
         nothing_to_commit.tell(ctx, result, asked.messages, asked.paths)
     elif result.status == "nothing" and asked.mine and not asked.is_quiet:
         _tell_of_new_files(ctx)
     elif result.status == "committed":
         kept_notes.write_new_notes(ctx)
-        # Last of all, in the background: nobody waits for it.
+        # This comes last, in the background: nobody waits for it.
         gc_in_background.put_away_if_due(ctx)
 
 
 def _tell_of_new_files(ctx: Context) -> None:
-    """Of a person's new files, which a commit takes only where they are named or staged."""
+    """Tell of a person's new files: a commit takes these only where they are named or staged."""
     found = uncommitted.dirty(ctx.repo, ctx.config)
     new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
     if new:
@@ -228,7 +228,7 @@ def _tell_of_new_files(ctx: Context) -> None:
 
 
 def _texts(asked: CommitOptions) -> tuple[bytes, ...]:
-    """The paragraphs of the message, or the file that holds it."""
+    """The paragraphs of the message, or the text of the file that holds it."""
     name = asked.message_file
     if name is None:
         return tuple(os.fsencode(text) for text in asked.messages)
@@ -242,7 +242,7 @@ def _texts(asked: CommitOptions) -> tuple[bytes, ...]:
 
 
 def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Result:
-    """Commit, or say what would be; "nothing" also where there is no session."""
+    """Commit, or tell what would be committed; "nothing" also where there is no session."""
     judge = None if asked.mine else _judge(ctx, asked)
     session = _chosen(ctx, asked)
     match = matcher(ctx, asked.paths)
@@ -257,7 +257,7 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         verify=not asked.no_verify,
         dry_run=asked.dry_run,
         wishes=Wishes(
-            # what cannot be separated is no hunk to be asked for
+            # lines that cannot be separated are no hunk to ask about
             skip_entangled=asked.skip_entangled or asked.patch,
             include_entangled=asked.include_entangled,
             whole_file=asked.whole_file,
@@ -275,7 +275,7 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         if not request.picks:
             return Result("nothing", None if asked.mine else session)
     commits = committing.dry_run if asked.dry_run else committing.commit
-    # A proof may run for minutes in children of its own: they must end with us.
+    # A proof may run for minutes in child processes, which must end with us.
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
         try:
             result = commits(ctx, request)
@@ -288,7 +288,7 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
 
 
 def _picked(ctx: Context, request: Request) -> Request:
-    """The same for the hunks that are chosen, after a question for each."""
+    """The request for the hunks that a person chose, after a question for each."""
     asker = Asker(ctx, "commit")
     picks: dict[bytes, Pick] = {}
     refuse_operation(ctx, "committed")
@@ -308,7 +308,7 @@ def _show_hunk(one: picking.PickedPath, number: int) -> None:
 
 
 def _wants_editor(ctx: Context, asked: CommitOptions) -> bool:
-    """A person at a terminal who gave no message writes it, as with git; an agent gets one made for it."""
+    """True for a person at a terminal who gave no message; an agent gets a message made for it."""
     at_terminal = environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)
     has_one = asked.has_message or asked.amend or asked.fixup is not None
     told = has_one or asked.dry_run or asked.is_quiet
@@ -316,7 +316,7 @@ def _wants_editor(ctx: Context, asked: CommitOptions) -> bool:
 
 
 def _judge(ctx: Context, asked: CommitOptions) -> Judge | None:
-    """Who proves the commit, None where nothing is to be proved: ``--prove`` or ``ralph.prove``."""
+    """What proves the commit, by ``--prove`` or ``ralph.prove``; None where nothing must be proved."""
     if asked.no_prove:
         return None
     text = asked.prove if asked.prove is not None else ctx.config.get("ralph.prove")
@@ -334,7 +334,7 @@ def _judge(ctx: Context, asked: CommitOptions) -> Judge | None:
 
 
 def _chosen(ctx: Context, asked: CommitOptions) -> str | None:
-    """The session to commit; where there is none, what a crash left behind is settled all the same."""
+    """The session to commit. Where there is none, what a crash left behind is finished all the same."""
     found = None
     try:
         found = _session(ctx, asked)
@@ -359,8 +359,8 @@ def _session(ctx: Context, asked: CommitOptions) -> str | None:
         return session_choice.by_task(ctx.layout, asked.plan, asked.task)
     found = session_choice.for_writing(ctx, asked.session)
     if found is None and asked.amend:
-        # Another message for its last commit is work of a session that has none; of several makers nobody
-        # can say who wants it.
+        # A session without pending work may still give its last commit another message. With several makers
+        # nobody can tell which one wants it.
         head = refs.read_head(ctx.repo).oid
         made_by = own_commit.makers(ctx, head) if head else []
         found = made_by[0] if len(made_by) == 1 else None

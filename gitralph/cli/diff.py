@@ -64,7 +64,7 @@ def diff(
 def _show(
     ctx: Context, sessions: list[str], paths: tuple[str, ...], words: list[str], color: bool
 ) -> list[Left]:
-    """Each session's patch, under its name where there may be several; returns what stays out."""
+    """Show each session's patch, under its name where there may be several; returns what stays out."""
     left: list[Left] = []
     shown, match = 0, matcher(ctx, paths)
     for session in sessions:
@@ -81,7 +81,7 @@ def _show(
 
 
 def _heading(ctx: Context, session: str, refused: int) -> str:
-    """A line that ``git apply`` passes over; it tells also of a session whose commit would be refused."""
+    """A line that ``git apply`` ignores; it also names a session whose commit would be refused."""
     agent = (sessionfile.read(ctx.layout, session) or {}).get("agent")
     words = f"# session {ctx.called(session)}" + (f" ({agent})" if agent else "")
     if refused:

@@ -56,14 +56,14 @@ def _show(report: Report, color: bool) -> None:
 
 
 def _is_absent(verdict: Verdict) -> bool:
-    """True for an agent that is not on this machine and of which there is nothing to say."""
+    """True for an agent that is not on this machine and needs no line."""
     codes = {problem.code for problem in verdict.problems}
     silent = not verdict.seen and codes <= {"not-installed"} and not verdict.by_hand
     return silent and not verdict.present and not verdict.installed and not verdict.is_broken
 
 
 def _verdict(report: Report) -> tuple[str, str]:
-    """Whether edits are recorded, in a sentence; its first words stand out."""
+    """One sentence on whether edits are recorded; its first words are highlighted."""
     alive = [one.agent for one in report.verdicts if one.installed and one.alive]
     dead = [one.agent for one in report.verdicts if one.is_broken]
     bad = [check.name for check in report.checks if check.stops]
@@ -77,7 +77,7 @@ def _verdict(report: Report) -> tuple[str, str]:
 
 
 def _row(name: str, word: str, rest: str, color: bool) -> None:
-    # the rest holds other people's texts; the colour is ours
+    # the rest contains other people's texts; the colour is ours
     plain = f"{name:<{_WIDTH}} {word:<6} {output.printable_lines(rest)}".rstrip()
     head, body = plain[: _WIDTH + 1], output.folded(plain)[_WIDTH + 1 :]
     if color and word:

@@ -1,4 +1,4 @@
-"""``git ralph emit``: the forms that the fast lane of that name leaves, and every error."""
+"""``git ralph emit``: the forms that the fast lane of that name leaves over, and every error."""
 
 import sys
 
@@ -10,7 +10,7 @@ from gitralph.hook import event_log
 
 
 def _standard_input() -> str:
-    """All of standard input, one byte more than may be, so that too much is refused and never cut."""
+    """All of standard input, up to one byte more than allowed, so that too much is refused and never cut."""
     data = sys.stdin.buffer.read(event_log.PAYLOAD_LIMIT + 1)
     return data.decode("utf-8", "surrogateescape")
 

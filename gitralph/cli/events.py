@@ -18,7 +18,7 @@ from gitralph.base.quote import printable
 from gitralph.cli.terminal import environ, options, output
 from gitralph.hook import sessionfile
 
-# So much of a commit's id tells it from others.
+# So many digits of a commit's id tell it from others.
 _OID = 10
 _WORDS = {"n": "number"}
 
@@ -50,7 +50,7 @@ class EventOptions(NamedTuple):
 def events(**typed: Any) -> int:
     """Show what happened in a run."""
     asked = EventOptions(**typed)
-    # A document that never ends is none.
+    # A JSON document needs an end.
     if asked.as_json and (asked.as_lines or asked.follow):
         raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
     source = event_query.target(environ.snapshot(), output.warn, create=False, run=asked.run, file=asked.file)
@@ -66,14 +66,14 @@ def events(**typed: Any) -> int:
 def _follow(show: "_Show", cursor: str | None) -> None:
     while True:
         if cursor is not None:
-            # Before each wait: a reader that is killed has its last events once more, at worst.
+            # Saved before each wait: a reader that is killed gets its last events once more, at worst.
             event_query.keep(show.reader, cursor)
         show.rows(event_query.arriving(show.reader))
         sys.stdout.flush()
 
 
 class _Show:
-    """The three forms of an event; lines that are none go to stderr by number."""
+    """Shows events in three forms; lines that are no events go to stderr with their number."""
 
     def __init__(self, reader: Reader, as_json: bool, as_lines: bool) -> None:
         self.reader = reader
@@ -106,7 +106,7 @@ class _Show:
         sys.stdout.flush()
 
     def _called(self, session: str) -> str:
-        """The name of a session; what is no id stays as it is."""
+        """The name of a session; a word that is no id is left as it is."""
         if session not in self._names and is_valid(session):
             layout = Layout(self.reader.source.top, MAIN)
             self._names[session] = sessionfile.called(layout, session)
@@ -114,7 +114,7 @@ class _Show:
 
     def _complain(self, row: event_query.Bad) -> None:
         self.bad += 1
-        # It may be anything, terminal controls too.
+        # The line may hold anything, terminal controls too.
         text = printable(row.raw.decode("utf-8", "backslashreplace"))[:100]
         number = self.reader.line_number(row)
         output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")
@@ -127,7 +127,7 @@ def _sentence(row: event_query.Emitted, called: Callable[[str], str]) -> str:
 
 
 def _local(stamp: str) -> str:
-    """A time as ``git ralph log`` shows it, where one stands; what is no time stays as it is."""
+    """A time as ``git ralph log`` shows it; a word that is no time is left as it is."""
     try:
         seconds = calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%S"))
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
@@ -136,7 +136,7 @@ def _local(stamp: str) -> str:
 
 
 def _told(payload: object, called: Callable[[str], str]) -> str:
-    """A payload in words: of an object its fields, what is empty left out."""
+    """A payload in words: an object by its fields, without empty ones."""
     if not isinstance(payload, dict):
         return payload if isinstance(payload, str) else "" if payload is None else _plain(payload)
     parts = []

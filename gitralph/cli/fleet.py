@@ -39,15 +39,18 @@ def _patience() -> float | None:
 
 
 def _open() -> Fleet:
-    """The fleet; a beat that is due is left until the command is over, as it wants the same lock."""
+    """The fleet.
+
+    A sign of life that is due waits for the end of the command, since it needs the same lock.
+    """
     found = this_clone.open_fleet(options.context(beats=False), _patience())
-    # Under the lock of this command the beat would wait for itself.
+    # Under the lock of this command the sign of life would wait for itself.
     click.get_current_context().call_on_close(lambda: at_work.beat_if_due(found.ctx))
     return found
 
 
 def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
-    """Run, and where it fails print the document that says why."""
+    """Run the block; where it fails, print the document that says why."""
     try:
         return work()
     except ForeignError as error:
@@ -160,7 +163,7 @@ def sync(as_json: bool, beat: bool) -> int:
 
 
 def _beat() -> int:
-    """A beat that a hook or another command asked for: quiet, and nothing where another is under way."""
+    """Send the sign of life that a hook or a command asked for: quietly, and not while one is under way."""
     ctx = options.context(create=False, beats=False)
     if kept_state.membership(ctx.layout) is None:
         return OK

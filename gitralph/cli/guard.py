@@ -17,7 +17,7 @@ from gitralph.guard import whose_commit
 from gitralph.guard.question import GuardedPath
 from gitralph.sessions import session_choice
 
-# A line that names more is nobody's to read.
+# Nobody reads a line with more names.
 _SHOWN = 10
 
 
@@ -47,7 +47,7 @@ def _judge(ctx: Context) -> int:
         return OK
     try:
         own = session_choice.for_reading(ctx, None)
-    except Fatal:  # a launcher's session that has recorded nothing yet owns nothing yet
+    except Fatal:  # a launcher's session without a record owns nothing yet
         own = None
     found = guarding.judge(ctx, own)
     if not found:
@@ -59,7 +59,7 @@ def _judge(ctx: Context) -> int:
 
 def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
     rows = [_row(ctx, one) for one in found]
-    # narrowing is for hooks of this version: one that only asks must not let it pass
+    # Narrowing needs hooks of this version. An older hook only asks, and must not let the commit pass.
     if is_refused:
         raise Refused("\n".join(rows), whose_commit.ONLY_OWN)
     for row in rows:
@@ -69,12 +69,12 @@ def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) ->
 
 
 def _taken_back(ctx: Context) -> str:
-    """What comes first where git goes on to make the commit."""
+    """The command that takes the commit back first, where git goes on to make it."""
     return "git reset --soft 'HEAD@{1}' && " if refs.read_head(ctx.repo).oid else ""
 
 
 def _all_the_same(ctx: Context) -> str:
-    """The same commit without the guard: git prepares another index for `-a` and for paths."""
+    """The same commit without the guard; for `-a` and for paths git prepares another index."""
     place = plain_index.given(ctx.environ, ctx.repo.index)
     words = {plain_index.WHOLE: ["-a"], plain_index.PATHS: ["--"]}.get(place.form if place else "", [])
     if words == ["--"]:
@@ -83,7 +83,7 @@ def _all_the_same(ctx: Context) -> str:
 
 
 def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
-    """One warning with all of it, and what to type."""
+    """Tell a person everything in one warning, with what to type."""
     of = {one.session: [each for each in found if each.session == one.session] for one in found}
     whose = "; ".join(f"'{ctx.called(name)}': {_counted(rows)}" for name, rows in of.items())
     said = f"this commit takes lines that live sessions did not commit yet: {whose}"

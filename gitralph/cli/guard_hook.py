@@ -1,4 +1,4 @@
-"""``git ralph guard <hook> <pid> [<file>]``: what git's own hooks call, without click: thrice a commit."""
+"""``git ralph guard <hook> <pid> [<file>]``: called by git's hooks three times a commit, so without click."""
 
 from gitralph.base.errors import OK, USAGE
 from gitralph.cli.terminal import environ, output
@@ -29,7 +29,7 @@ def main(words: list[str]) -> int:
 def _hook(ctx: Context, name: str, words: list[str]) -> int:
     git, rest = whose_commit.git_process(int(words[0])), words[1:]
     if name == guard_script.NAME:
-        # a framework that was installed later calls it by another name, and before its own checks
+        # A framework that was installed later calls us by another name, and before its own checks.
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
             output.note(note)
         return OK
@@ -40,12 +40,12 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
         after_pre_commit.sign(ctx, git, rest[0])
     elif rest:
         after_pre_commit.has_read(ctx, git)
-        # nobody will type into it, so that one start of Python less signs it
+        # Nobody will type into the message, so sign it now: this saves one start of Python.
         if _opens_no_editor(ctx):
             after_pre_commit.sign(ctx, git, rest[0])
     return OK
 
 
 def _opens_no_editor(ctx: Context) -> bool:
-    """True where git opens no editor on the message: it tells its hooks so."""
+    """True where git opens no editor on the message; git tells its hooks."""
     return ctx.environ.get("GIT_EDITOR") == ":"

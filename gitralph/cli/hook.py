@@ -1,4 +1,4 @@
-"""``git ralph hook``: the fast lane answers ``git ralph hook <agent>``; this page is for everybody else."""
+"""``git ralph hook``: the fast lane answers ``git ralph hook <agent>``; this file answers all other calls."""
 
 import click
 

@@ -125,14 +125,14 @@ def install(names: tuple[str, ...], user: bool, project: bool, guard: str | None
     if guard is not None:
         _guard(guard)
     if instructions:
-        # they are a project's, so that all who work in it agree; the hooks are the user's
+        # instructions belong to the project, so that all who work in it agree; hooks belong to the user
         _instructed(told.install, names, USER if user else PROJECT, absent=True)
     if (guard is not None or instructions) and not names:
         return
     env = environ.snapshot()
     done = apply.install(_chosen(names, env), scope, _root(scope, env), env)
     _show(done)
-    # The registered command is `git ralph`, which git looks for on the agent's PATH; ours may be another.
+    # The registered command is `git ralph`, and git looks for it on the agent's PATH, not on ours.
     if shutil.which("git-ralph", path=env.get("PATH")) is None:
         output.warn("'git-ralph' is not on PATH; an agent started from here would not find it")
     if any(one.status in (apply.INSTALLED, apply.UPDATED) for one in done):
@@ -143,7 +143,7 @@ def install(names: tuple[str, ...], user: bool, project: bool, guard: str | None
 
 
 def _offer(names: tuple[str, ...], env: Mapping[str, str]) -> None:
-    """On a terminal, in a repository: what makes agents commit their own lines, one question each."""
+    """On a terminal in a repository: offer to let agents commit only their own lines; one question each."""
     if not (environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)):
         return
     try:
@@ -157,7 +157,7 @@ def _offer(names: tuple[str, ...], env: Mapping[str, str]) -> None:
 
 
 def _yes(question: str) -> bool:
-    """Ask; anything but yes is no, and so is the end of the input."""
+    """Ask a question; only yes is yes, and the end of the input is no."""
     sys.stdout.write(output.folded(f"{question}? [y/N]") + " ")
     sys.stdout.flush()
     typed = sys.stdin.readline()
@@ -184,7 +184,7 @@ def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool, in
     env = environ.snapshot()
     agents = apply.named(names) if names else list(AGENTS.values())
     done = apply.uninstall(agents, scope, _root(scope, env), env)
-    # Asked for all agents, those that were never installed are no news.
+    # When all agents were asked for, those that were never installed are no news.
     _show([one for one in done if names or one.status not in (apply.ABSENT, apply.BY_HAND)])
     if not names and all(one.status in (apply.ABSENT, apply.BY_HAND) for one in done):
         output.note(f"no hook of ours is in the {scope} settings")
@@ -202,7 +202,7 @@ def _has_guard(env: Mapping[str, str]) -> bool:
 
 
 def _forget_instructions(names: tuple[str, ...], scope: str, env: Mapping[str, str]) -> None:
-    """Whoever takes us out wants no agent told to call us: what stands in this project goes too."""
+    """Remove the instructions in this project too: whoever uninstalls us wants no agent told to call us."""
     _instructed(told.uninstall, names, USER, absent=False)
     try:
         root_of(env)

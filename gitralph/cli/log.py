@@ -23,7 +23,7 @@ from gitralph.records import pending
 from gitralph.sessions import session_choice
 
 _WHO = 20
-# So much of a path or a subject is shown where the counts behind it would leave no room.
+# A path or a subject keeps so many columns where the counts behind it would leave no room.
 _LEAST_TEXT = 8
 
 
@@ -41,7 +41,7 @@ class LogOptions(NamedTuple):
 
     @property
     def narrows(self) -> bool:
-        """True where only some of what happened is asked for."""
+        """True where only a part of what happened is asked for."""
         some = self.session or self.agent or self.since or self.paths
         return bool(some) or self.most is not None
 
@@ -94,14 +94,14 @@ def log(**typed: Any) -> None:
 
 
 def _who(ctx: Context, one: LoggedEdit | LoggedCommit) -> str:
-    """What people call a session; of a person's commit its author."""
+    """The name of a session; for a person's commit the author."""
     if isinstance(one, LoggedCommit) and not one.session:
         return printable(one.author)
     return ctx.called(one.session)
 
 
 def _news(ctx: Context, found: list[LoggedEdit | LoggedCommit]) -> list[LoggedEdit | LoggedCommit]:
-    """What this reader, an agent or the person, has not been shown yet; it counts as shown then."""
+    """What this reader, an agent or the person, has not been shown yet; afterwards it counts as shown."""
     if not os.path.isdir(ctx.layout.top):
         return found
     name = f"log-{session_choice.for_reading(ctx, None)}" if ctx.is_agent else "log"
@@ -125,7 +125,7 @@ def _sessions(ctx: Context, makers: Makers, asked: LogOptions) -> frozenset[str]
 
 
 def _since(ctx: Context, typed: str | None) -> float | None:
-    """A time as git reads it: git makes seconds of it."""
+    """A time as git reads it, in seconds."""
     if typed is None:
         return None
     # Both read a time by the same rules, but rev-parse takes whatever it does not understand for now.
@@ -138,7 +138,7 @@ def _since(ctx: Context, typed: str | None) -> float | None:
 
 
 def _say_nothing(ctx: Context, makers: Makers, asked: LogOptions, since: float | None) -> None:
-    """Why there is nothing to show, as far as what was typed explains it."""
+    """Say why there is nothing to show, as far as the options explain it."""
     everyone = makers.everyone()
     known = sorted({name for name in everyone.values() if name})
     if asked.agent is not None and asked.agent not in known:
@@ -156,7 +156,7 @@ def _say_nothing(ctx: Context, makers: Makers, asked: LogOptions, since: float |
 
 
 def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int, room: int | None) -> str:
-    """One line; ``room`` columns at most, for which a path loses its beginning and a subject its end."""
+    """One line of at most ``room`` columns; a path loses its beginning and a subject its end."""
     roomy = room is None or room >= columns.ROOMY
     when = time.strftime("%Y-%m-%d %H:%M:%S" if roomy else "%H:%M", time.localtime(one.time))
     head = f"{when}  {columns.pad(columns.cut(_who(ctx, one), wide), wide)}  "

@@ -27,7 +27,7 @@ LOOK, COMMIT, BACK, MANY, SETUP, PROGRAMS = (
     "For programs",
 )
 
-# name -> (module, what one wants with it, one line)
+# name -> (module, the heading in the help, the command in one line)
 COMMANDS = {
     "status": ("status", LOOK, "Show what is uncommitted, by session"),
     "top": ("status", LOOK, "Watch sessions, edits and commits live"),
@@ -73,7 +73,7 @@ _FIRST = [
 
 
 class LazyGroup(click.Group):
-    """Imports a command's module when it is called: click's documentation, "Lazily Loading Subcommands"."""
+    """Imports a command's module when it is called (click's documentation, "Lazily Loading Subcommands")."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -159,7 +159,7 @@ def cli() -> None:
 def run(args: list[str]) -> int:
     """Run one command line; returns its exit code, never a traceback for bad input."""
     try:
-        # A umask that takes our own rights away would make files that we cannot read again.
+        # A umask that takes away our own rights would make files that we cannot read again.
         os.umask(os.umask(0o022) & ~0o700)
         result = cli.main(args, prog_name="git ralph", standalone_mode=False)
         _flush()
@@ -172,7 +172,7 @@ def run(args: list[str]) -> int:
         return FATAL
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click makes the one the other, with 1
+    except (BrokenPipeError, SystemExit):  # click turns a BrokenPipeError into a SystemExit with 1
         _flush()
         return BROKEN_PIPE
     except Exception as error:
@@ -181,11 +181,11 @@ def run(args: list[str]) -> int:
 
 
 def _flush() -> None:
-    """Flush what was printed, unless nobody reads it any more."""
+    """Flush the output, unless nobody reads it any more."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # the reader went away: nothing to say, and nothing for the interpreter to say at exit
+        # the reader is gone: nothing to say, also not for the interpreter at exit
         streams.drop(1)
 
 
@@ -198,7 +198,8 @@ def _flush_if_possible() -> None:
 
 
 def _usage(error: click.UsageError) -> None:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # nothing asked: no error, just the way
+    # nothing was asked for: this is no error, and the help shows the way
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         streams.complain(error.format_message().replace("Usage:", "usage:", 1) + "\n")
         return
     output.chatter("error", _words(error))

@@ -26,7 +26,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
     """Run a command on each commit's own tree; without a range on the unpushed ones."""
     ctx = options.context()
     command = _command(ctx, click_ctx.meta.get("command", ()))
-    recover.heal(ctx)  # a proof that was killed left its work files
+    recover.heal(ctx)  # a killed proof left its work files
     found = series.commits(ctx, revisions)
     prover = proving.prover(ctx, None)
     rows: list[Proved] = []

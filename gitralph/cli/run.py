@@ -24,7 +24,7 @@ _run_id = click.option("--run", "run_id", metavar="<id>", help="This run instead
 
 
 class Run(options.Group):
-    """A group whose default is the loop: what is no subcommand is a plan."""
+    """A group whose default is the loop: a word that is no subcommand is a plan."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
@@ -61,7 +61,7 @@ class Loop(options.BeforeCommand):
     """The loop itself, behind the group ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # the loop has no name of its own to stand here
+        # the loop has no name of its own
         formatter.write_usage(ctx.command_path.strip(), " ".join(self.collect_usage_pieces(ctx)))
 
 
@@ -137,12 +137,12 @@ def run(**_: object) -> None:
     """
 
 
-# they are the loop's: here only to be shown, as parse_args never leaves one to the group
+# These options are the loop's. They stand here only to be shown; parse_args never leaves one to the group.
 run.params = [one for one in loop.params if isinstance(one, click.Option)]
 
 
 def _refuse_typo(plan: str) -> None:
-    """Raise UsageError for a misspelt command of ``run``, which looks like a plan that is not there."""
+    """Raise UsageError for a misspelt command of ``run``, which looks like a plan that does not exist."""
     close = options.did_you_mean(plan, run.commands)
     if close:
         raise UsageError(
@@ -162,14 +162,14 @@ def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
 
 
 def _columns() -> int | None:
-    """The width of the terminal on stderr, None when that is none."""
+    """The width of the terminal on stderr, None when stderr is no terminal."""
     if not environ.is_terminal(sys.stderr) or environ.snapshot().get("TERM") == "dumb":
         return None
     return shutil.get_terminal_size().columns
 
 
 def _show(found: Summary, as_json: bool) -> None:
-    """The summary: on stdout, but for a failing run, whose stdout stays empty."""
+    """Show the summary on stdout; a failing run shows it on stderr, and its stdout stays empty."""
     if as_json:
         output.as_json(
             {
@@ -206,7 +206,7 @@ def _show(found: Summary, as_json: bool) -> None:
 
 
 def _table(found: Summary, room: int | None) -> list[str]:
-    """A row a task; where there is little room without the time it took and the number of files."""
+    """One row for each task; in a narrow terminal without its time and number of files."""
     rows: list[tuple[str, ...]] = [summary.HEAD, *map(summary.row, found.jobs)]
     if room is not None and room < columns.ROOMY:
         rows = [(task, outcome, commit[:7]) for task, outcome, commit, *_ in rows]
@@ -295,7 +295,7 @@ def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
         try:
             return runs.sessions_of(runs.named(ctx, name), task)
         except Fatal:
-            return []  # it has not begun yet
+            return []  # the task has not begun yet
 
     for title, chunk in runs.follow_output(
         ctx.layout, name, tasks, lambda: not runs.is_live(runs.named(ctx, name))
@@ -304,7 +304,7 @@ def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
 
 
 def _chunk(title: str, chunk: bytes, last: str) -> str:
-    """Print some output, under the title of its task where that is another; returns the title."""
+    """Print some output, under its task's title when that changes; returns the title."""
     if title != last:
         output.say(f"--- {title}")
     output.content(chunk.decode("utf-8", "replace").removesuffix("\n"))

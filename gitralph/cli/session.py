@@ -79,7 +79,7 @@ def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
 
 
 def _row(one: dict[str, object], roomy: bool) -> list[str]:
-    """A session in cells; where there is little room the name has to tell the agent."""
+    """A session in cells; in a narrow terminal only its name tells the agent."""
     work = " ".join(str(one[key]) for key in ("plan", "task", "bead") if one[key] is not None)
     return [
         str(one["name"]),

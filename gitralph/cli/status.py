@@ -41,7 +41,7 @@ class StatusOptions(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """True where a program reads owners and paths alone."""
+        """True where a program reads only owners and paths."""
         return self.stable or self.zero
 
     def check(self) -> None:
@@ -86,7 +86,7 @@ def status(**typed: Any) -> int:
     found = session_choice.for_reading(ctx, asked.session)
     if found is not None:
         offers.catch_up(ctx, found)
-    # Counting lines for a program would read every file for nothing.
+    # A program needs no line counts, and counting would read every file for nothing.
     everybody = pending_paths.everyone(ctx, counting=not asked.plain)
     rows = statuses.owners(ctx, found, asked.specs, everybody, counting=not asked.plain)
     for text in passed_over.warnings(ctx.layout, session_choice.all_here(ctx.layout)):
@@ -140,7 +140,7 @@ def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> 
     own = pending.family(ctx.layout, session) if session else []
     for name in dict.fromkeys(one.session for one in gone):
         paths = [one.path for one in gone if one.session == name]
-        # one that cannot come back as the files stand would be refused for ever
+        # A loss that cannot come back as the files stand would be refused for ever.
         if (name in own or not ctx.is_agent) and loss.coming_back(ctx, name, paths):
             output.hint(f"git ralph restore --session {ctx.called(name)}  # brings them back")
 
@@ -178,7 +178,7 @@ def _document(ctx: Context, row: Owned) -> dict[str, object]:
 
 
 def _likely(ctx: Context, row: Owned) -> dict[str, object]:
-    """The shell calls that likely changed a path which nobody recorded; never a command's text."""
+    """The shell calls that probably changed an unrecorded path; never a command's text."""
     if not row.likely:
         return {}
     return {"likely": [_command(ctx, command) for command in row.likely]}
@@ -222,7 +222,7 @@ def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -
 
 
 def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> None:
-    """What to type next, where somebody needs to be told."""
+    """Hints on what to type next, where somebody needs one."""
     own = pending.family(ctx.layout, session) if session else []
     refused = [g for g in groups if any(row.reason in decision.REFUSING for row in g.rows)]
     refused = [g for g in refused if g.session in own or not ctx.is_agent]

@@ -103,7 +103,7 @@ def undo(**typed: Any) -> None:
 
 
 def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
-    """Leave the agent a word on what was taken back; what was brought back it need not be told any more."""
+    """Leave the agent a word on what was taken back; drop the word where it was brought back."""
     session = result.session
     if session is None or not result.changes:
         return
@@ -125,7 +125,7 @@ def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
 
 
 def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:
-    """The same for the hunks that are chosen, after a question for each."""
+    """The request for the hunks that a person chose, after a question for each."""
     asker = Asker(ctx, "take back")
     found, left = by_hunks.offers(ctx, request)
     picks: dict[bytes, Picked] = {}

@@ -15,7 +15,7 @@ from gitralph.git.context import Context
 
 
 def _source(found: Finding) -> str | None:
-    """The source of a finding for a person; None for the records of this clone, which need no word."""
+    """The source of a finding for a person; None for this clone's records, which need no word."""
     if found.source in (every_line.FLEET, every_line.FLEET_CONTENT):
         by = "by content, " if found.source == every_line.FLEET_CONTENT else ""
         return f"{by}fleet log of member {found.writer}, synced {every_line.age(found.synced)}"
@@ -27,7 +27,7 @@ def _source(found: Finding) -> str | None:
 
 
 def _split(typed: str) -> tuple[str, int | None]:
-    """``path:line`` in its parts; a path that exists wins over a line number."""
+    """Split ``path:line``; an existing path of that whole name comes before a line number."""
     path, colon, line = typed.rpartition(":")
     if colon and path and line.isdigit() and not os.path.lexists(typed):
         return path, int(line)
@@ -70,7 +70,7 @@ def _document(ctx: Context, one: Finding, prompt: Asked | None) -> dict[str, obj
 
 
 def _show_prompt(prompt: Asked, again: bool) -> None:
-    """The words of a person or an agent, each line of them marked as quoted."""
+    """Print the words of a person or an agent, each line marked as quoted."""
     if prompt.text is None:
         gone = "gone: the agent keeps its transcript no more"
         output.say(f"  prompt: {gone if prompt.state == prompts.GONE else 'unknown'}")
@@ -114,7 +114,7 @@ def _facts(one: Finding) -> list[tuple[str, str | None]]:
     ]
 
 
-# How exactly an edit is known, for people; ``--json`` has the word of the record.
+# How exactly an edit is known, in words for people; ``--json`` has the record's word.
 _KNOWN = {
     "payload": "recorded as the agent told them",
     "window": "recorded as they were before and after",

@@ -58,7 +58,7 @@ def add(bead: str, base: str | None, session: str | None, take_over: bool, as_js
 
 
 def _say_path(path: str) -> None:
-    """The path as it is, for ``cd "$(…)"``."""
+    """Print the path unquoted, for ``cd "$(…)"``."""
     output.raw(os.fsencode(path) + b"\n")
 
 
@@ -99,7 +99,7 @@ def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
 
 
 def _on_terminal(ctx: Context, rows: list[bead_worktrees.BeadWorktree]) -> None:
-    """Facts in columns, and below them where it is: both in one line are wider than any terminal."""
+    """Facts in columns, with the place on a line below: both in one line are wider than any terminal."""
     room = output.room() or columns.USUAL
     facts = [_facts(ctx, row) for row in rows]
     for line, (*_, last, place) in zip(
@@ -129,7 +129,8 @@ def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
         ):
             value = facts[key]
             if value is not None:
-                # With -z as it is, else quoted as git lists paths: a newline in a path must not end the line.
+                # With -z the value is unquoted, else quoted as git lists paths: a newline in a path must not
+                # end the line.
                 text = str(value) if zero else shown(os.fsencode(str(value)))
                 output.raw(f"{key} ".encode() + os.fsencode(text) + end)
         output.raw(f"iteration {row.record.iteration}".encode() + end)
@@ -138,7 +139,7 @@ def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
 
 
 def _facts(ctx: Context, row: bead_worktrees.BeadWorktree) -> list[str]:
-    """What is told of a worktree; empty for what there is nothing to say of."""
+    """What is told of a worktree; empty where there is nothing to say."""
     record, facts = row.record, row.document()
     return [
         row.bead,

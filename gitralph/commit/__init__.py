@@ -1,1 +1,1 @@
-"""The way of a decision to HEAD: tree, index, hooks, message, landing, and the end of one cut short."""
+"""From a decision to HEAD: tree, index, hooks, message, landing; and the end of one that was cut short."""

@@ -1,7 +1,7 @@
 """The trailers that say which agent and model helped, where ``ralph.attribution`` asks for them.
 
-``Assisted-by: <agent>:<model>`` as Linux writes it (Documentation/process/coding-assistants.rst). Never
-``Signed-off-by``: only a person can certify that.
+The form is ``Assisted-by: <agent>:<model>`` as in Linux (Documentation/process/coding-assistants.rst). We
+never write ``Signed-off-by``: only a person can certify that.
 """
 
 from gitralph.decide.decision import Use
@@ -11,7 +11,7 @@ from gitralph.hook import model, sessionfile
 
 KEY = "ralph.attribution"
 NONE, ASSISTED, AUTHORED = "none", "assisted-by", "co-authored-by"
-# What these agents write themselves; nobody else's address is made up.
+# These agents write such a line themselves. No other agent's address is made up.
 _NAMED = {
     "claude-code": "Claude <noreply@anthropic.com>",
     "codex": "Codex <noreply@openai.com>",
@@ -20,7 +20,7 @@ _NAMED = {
 
 
 def rows(ctx: Context, session: str, made: Draft) -> list[bytes]:
-    """The trailers of a commit, none without an agent. Raises Fatal for a setting that is none."""
+    """The trailers of a commit, none without an agent. Raises Fatal for an unknown value of the setting."""
     form = ctx.config.choice(KEY, NONE, ASSISTED, AUTHORED)
     if form == NONE:
         return []

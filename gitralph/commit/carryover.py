@@ -1,7 +1,7 @@
-"""Carries a text the user staged over to a new HEAD where git's own merge finds a conflict; pure.
+"""Carries a text that the user staged over to a new HEAD where git's own merge finds a conflict; pure.
 
-What is staged often holds the commit already (``git add -A`` staged everybody's lines): then there is
-nothing to merge. git calls that a conflict wherever two changes touch.
+What is staged often holds the commit already (``git add -A`` staged everybody's lines). Then nothing needs to
+be merged, but git reports a conflict wherever two changes touch.
 """
 
 from collections import Counter
@@ -17,13 +17,13 @@ Lines = list[bytes]
 
 
 class _Side(NamedTuple):
-    """One text beside the old one."""
+    """One text compared with the old text."""
 
     lines: Lines
     hunks: list[Range]
 
     def region(self, low: int, high: int) -> Lines:
-        """The lines that stand here for old lines ``low`` to ``high``; no hunk crosses these bounds."""
+        """The lines that replace the old lines ``low`` to ``high``; no hunk crosses these bounds."""
         start, end = low, high
         for old_low, old_high, new_low, new_high in self.hunks:
             grown = (new_high - new_low) - (old_high - old_low)
@@ -39,7 +39,7 @@ class _Side(NamedTuple):
 
 def _side(old: Lines, text: bytes) -> _Side:
     lines = full_lines(text)
-    # The diff compares numbers, as those of a weave do: the same code decides what a hunk is.
+    # The diff compares numbers, as the diff of a weave does, so the same code decides what a hunk is.
     names: dict[bytes, int] = {}
     before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
     counts = Counter(before), Counter(after)
@@ -47,7 +47,7 @@ def _side(old: Lines, text: bytes) -> _Side:
 
 
 def _regions(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of the old text that overlap or touch, as one."""
+    """Join ranges of the old text that overlap or touch."""
     out: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if out and low <= out[-1][1]:
@@ -64,7 +64,7 @@ def _is_within(some: Lines, all_of: Lines) -> bool:
 
 
 def _holds(staged: _Side, new: _Side, low: int, high: int) -> bool:
-    """True when the staged text has all that the commit changes here: lines gone, and lines added."""
+    """True when the staged text holds all that the commit changes here: lines gone, and lines added."""
 
     def gone(side: _Side) -> set[int]:
         return {at for a, b, _, _ in side.within(low, high) for at in range(a, b)}
@@ -76,9 +76,10 @@ def _holds(staged: _Side, new: _Side, low: int, high: int) -> bool:
 
 
 def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
-    """The same by the lines alone: ``git add`` of a file in which others moved or rewrote lines around them.
+    """True when the staged text holds the commit's change, judged by the lines alone.
 
-    Lines without words do not count, lone words must only be there, each other line stands once.
+    Example: ``git add`` of a file in which others moved or rewrote lines around the commit's. Lines without
+    words do not count. Lone words must only be there. Each other line must stand once.
     """
     was, comes, stands = Counter(old), Counter(new), Counter(staged)
     telling = [line for line in was.keys() | comes.keys() if was[line] != comes[line] and is_telling(line)]
@@ -91,10 +92,10 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
 
 
 def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
-    """True when all that is staged against ``old`` is the commit's own change, or an older form of it.
+    """True when everything staged against ``old`` is the commit's own change, or an older form of it.
 
-    Each line that goes goes with the commit too; each that comes says something, and is the commit's or one
-    that only the session ever wrote; and what stays has the order that it had.
+    Each staged removal is in the commit too. Each staged line is telling, and it is the commit's or one that
+    only the session ever wrote. The lines that stay have the order that they had.
     """
     was, comes, stands = Counter(old), Counter(new), Counter(staged)
     if (was - stands) - (was - comes):
@@ -105,9 +106,9 @@ def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes])
 
 
 def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collection[bytes]]) -> bool:
-    """True when what is staged here is the session's own text, and the commit has it or what became of it.
+    """True when what is staged here is the session's own text, and the commit has it or a later form of it.
 
-    Somebody staged the file, and corrected the line afterwards.
+    Example: somebody staged the file, and the session corrected the line afterwards.
     """
     known = {word for line in (*old, *new) for word in words(line)}
     fresh = [set(words(line)) for line in new if line not in old and line not in staged]
@@ -120,20 +121,21 @@ def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collect
 
 
 def _as_in_file(old: Lines, new: Lines, staged: Lines, now: Lines) -> Lines | None:
-    """Both changes in the order in which the file has them; None where it does not tell.
+    """Both changes in the order in which the file has them; None where the file does not tell.
 
-    The file must have each line that either brings once, none that either took, and each other as often.
+    The file must have once each line that either side adds, never one that either removes, and every other
+    line as often as expected.
     """
     was = Counter(old)
     gone = [was - Counter(side) for side in (new, staged)]
     if gone[0] & gone[1]:
-        return None  # two versions of one line, and no file tells which of them was meant
+        return None  # these are two versions of one line, and no file tells which one was meant
     came = (Counter(new) - was) | (Counter(staged) - was)
     wanted, counts = was - gone[0] - gone[1] + came, Counter(now)
     if any(counts[line] != 1 for line in came) or any(counts[line] != wanted[line] for line in was | came):
         return None
     if old and not all(map(has_words, came)):
-        return None  # whose blank line it is that the file has, nobody can say
+        return None  # nobody can say whose blank line the file has
     sides = [line for line in new if line not in gone[1]], [line for line in staged if line not in gone[0]]
     if not all(_is_within(side, now) for side in sides):
         return None
@@ -143,10 +145,10 @@ def _as_in_file(old: Lines, new: Lines, staged: Lines, now: Lines) -> Lines | No
 def carried(
     old: bytes, new: bytes, staged: bytes, now: bytes | None, wrote: Callable[[], Collection[bytes]]
 ) -> bytes | None:
-    """``staged``, made from ``old``, with the change from ``old`` to ``new`` in it; None for a conflict.
+    """The change from ``old`` to ``new`` made in ``staged``, another text from ``old``; None for a conflict.
 
-    ``now`` is the file as it stands: where both sides added lines it tells their order. ``wrote`` tells
-    the lines that only the committing session ever wrote.
+    ``now`` is the file on disk: it tells the order where both sides added lines. ``wrote`` gives the lines
+    that only the committing session ever wrote.
     """
     if any(map(is_binary, (old, new, staged))):
         return None
@@ -169,10 +171,10 @@ def carried(
 
 
 def is_complete(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
-    """True when a merged text has both changes, as far as lines tell that stand once.
+    """True when a merged text has both changes, as far as lines tell that stand only once.
 
-    git's merge lets equal lines stand for each other: between two braces it took a line back that was staged
-    as removed (git 2.39).
+    git's merge takes equal lines for each other: between two braces it brought back a line that was staged as
+    removed (git 2.39).
     """
     was, comes, stands, there = (Counter(full_lines(text)) for text in (old, new, staged, merged))
     for line in was.keys() | comes.keys() | stands.keys():
@@ -184,7 +186,7 @@ def is_complete(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
 
 
 def brings_back(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
-    """True when a merged text has a line that is staged as removed: the commit moves it elsewhere."""
+    """True when a merged text has a line that is staged as removed, since the commit moves it elsewhere."""
     was, comes, stands, there = (Counter(full_lines(text)) for text in (old, new, staged, merged))
     gone = (line for line in was if was[line] == comes[line] == 1 and not stands[line] and is_telling(line))
     return any(there[line] for line in gone)
@@ -198,11 +200,11 @@ def without_doubles(
     now: bytes | None,
     wrote: Callable[[], Collection[bytes]],
 ) -> bytes | None:
-    """A merged text, but where it has a line twice that neither side nor the file has so often.
+    """A merged text without blocks that the merge doubled; None where nobody can tell what is right.
 
-    A merge finds no conflict where both sides add a block at two places that only a brace parts, or one of
-    them part of it. Then what is staged stays if it holds the commit, and follows if it is no more than that;
-    None: who can tell.
+    A merge finds no conflict where both sides add the same block, or a part of it, at two places with only a
+    brace between them. Then the staged text stays if it holds the commit, and becomes the commit's text if it
+    holds nothing else.
     """
     before, ours, theirs = (full_lines(text) for text in (old, new, staged))
     most = Counter(ours) | Counter(theirs) | Counter(full_lines(now or b""))
@@ -217,8 +219,8 @@ def _side_that_stays(
     mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int
 ) -> Lines | None:
     new, staged = mine.region(low, high), theirs.region(low, high)
-    # The same on both sides, or only staged here, or staged with all that the commit does: what is staged
-    # stays.
+    # The staged text stays where both sides are the same, where only the index has a change, or where it has
+    # all that the commit changes.
     if new == staged or not mine.within(low, high) or _holds(theirs, mine, low, high):
         return staged
     if _has_all(old[low:high], new, staged):

@@ -1,4 +1,4 @@
-"""``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
+"""``git ralph commit``: makes a commit of what this session edited, and moves nothing else."""
 
 from __future__ import annotations
 
@@ -33,31 +33,37 @@ from gitralph.records import passed_over, pending
 from gitralph.words import advice, ways_out
 from gitralph.words.ways_out import Ways
 
-# Everybody of ours waits for one lock, so only plain git can win a race against a landing. Who loses builds
-# again what changed, which takes a fifth of the time, and after two losses has git hold the branch meanwhile.
+# All commits of ours wait for one lock, so only plain git can win a race against a landing. The loser builds
+# again only what changed, which takes a fifth of the time. After so many losses git holds the branch
+# meanwhile.
 _PATIENCE = 2
-# Even so one race in twenty is lost (refs.Still). So many in a row are a loop at work, which must not keep
-# the lock; nor may one that takes long to build.
+# Even then one race in twenty is lost (refs.Still). So many losses in a row, or so many seconds, mean a loop
+# at work, and it must not keep the lock.
 _REBUILDS, _STAY = 10, 5.0
-# A `git commit` that meets the branch's lock waits for core.filesRefLockTimeout, 100 ms: the rest of it is
-# for the disk and for the git that moves the branch.
+# A `git commit` that meets the branch's lock waits for core.filesRefLockTimeout, 100 ms. The rest of that
+# time is for the disk and for the git that moves the branch. In seconds.
 _HELD = 0.04
-# Of those who decide all anew, so that others had their turn between.
+# How often everything is decided anew. Between two tries others get the lock.
 _TRIES = 5
-# A session that edits while its own hooks run is judged anew; one that goes on editing is told so.
+# A session that edits while its own hooks run is decided anew. One that goes on editing is told so after so
+# many rounds.
 _ROUNDS = 3
-# Whoever moves HEAD while a proof runs has landed a commit, so somebody always gets on; but not for ever.
+# Whoever moves HEAD during a proof has landed a commit, so somebody always gets on. Still the proof gives up
+# some day.
 _PROOFS = 40
 
 
 def _check_rewritten(ctx: Context, request: Request) -> None:
-    """Raise Refused or Fatal where what ``--amend`` or ``--fixup`` names must stay as it is."""
+    """Check ``--amend`` and ``--fixup``.
+
+    Raises Refused or Fatal where the named commit must stay as it is.
+    """
     if request.amend or request.fixup is not None:
         own_commit.check(ctx, request)
 
 
 def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
-    """Raise Refused when a refusing reason stands and skipping was not asked for, Busy for what moved on."""
+    """Raise Refused for a reason that refuses, unless skipping was asked for; Busy for a changed choice."""
     picking.refuse_moved(made)
     if not made.refusals or request.wishes.skip_entangled:
         return
@@ -75,7 +81,7 @@ def _ways(ctx: Context, request: Request, made: Draft) -> ways_out.Ways:
 
 
 def _would_be_made(ctx: Context, request: Request) -> bool:
-    """True when a commit as asked for would be made now, hooks left aside."""
+    """True when this commit would be made now, hooks left aside."""
     bench = open_bench(ctx, quarantine=True)
     with bench:
         made = drafted(ctx, bench, request)
@@ -104,7 +110,7 @@ def dry_run(ctx: Context, request: Request) -> Result:
 
 
 def _passed_over(ctx: Context, request: Request) -> list[str]:
-    """Warnings for what a manifest says in vain; asked for before the commit reads past it."""
+    """Warnings for lines of a manifest that name no path, collected before the commit reads past them."""
     found = passed_over.warnings(ctx.layout, pending.family(ctx.layout, request.session))
     return [f"warning: {text}" for text in found]
 
@@ -116,9 +122,9 @@ def commit(ctx: Context, request: Request) -> Result:
         try:
             result = _until_it_lands(ctx, bench, request)
         except Refused:
-            restage.due(ctx, request.session)  # the index is not left as its shell staged it
+            restage.due(ctx, request.session)  # put back what the session's shell staged
             raise
-    # After the lock: a hook that commits again must be able to, as with git (githooks(5)).
+    # The post-commit hook runs without the lock: it must be able to commit again, as with git (githooks(5)).
     if result.commit and hooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="", RALPH_GUARD="0")
         hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
@@ -133,13 +139,13 @@ class _Prepared:
     taken: Taken = field(default_factory=Taken)
     message: bytes = b""
     judged: bytes | None = None
-    """The tree that was judged: no other may land."""
+    """The tree that was judged: no other tree may land."""
     proof: dict[str, object] | None = None
     recorded: bool = False
-    """What the hook rewrote is in the journals."""
+    """The journals hold what the hook rewrote."""
 
     def expected(self, base: TreeReader) -> Entries:
-        """What the commit holds, with the hook's changes."""
+        """What the commit holds with the hook's changes."""
         both = {**self.entries, **self.taken.entries}
         return {path: entry for path, entry in both.items() if entry != base.entry(path)}
 
@@ -149,13 +155,13 @@ class _ChangedError(Exception):
 
 
 def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
-    """The one place that begins again, whatever moved: HEAD, the index, a journal, or an object.
+    """Make the commit, and begin again whatever moved: HEAD, the index, a journal, or an object.
 
-    Every round reads all of it anew. Plain git takes no lock of ours, so HEAD or the index may move under
-    us: what the hooks made of the commit stands as long as the commit is the same. Where it is another one,
-    they run again; so does the proof.
+    This is the only place that begins again; every round reads everything anew. Plain git takes no lock of
+    ours, so HEAD or the index may move under us. What the hooks made of the commit stays valid as long as the
+    commit is the same. Otherwise the hooks run again, and so does the proof.
     """
-    # Hooks, editors and proofs may take minutes, so they run before the lock that every committer waits for.
+    # Hooks, editors and proofs may take minutes. So they run before the lock for which every committer waits.
     at_leisure = request.edit or request.judge is not None or bool(hooks.present(ctx, hooks.BEFORE))
     typed = texts.Typed(ctx.repo.git_dir)
     ready: _Prepared | None = None
@@ -192,7 +198,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
 
 
 def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typed) -> _Prepared:
-    """What hooks, editor and judge say of the commit as it would be made now."""
+    """Let hooks, editor and judge see the commit as it would be made now."""
     with locks.hold(ctx.layout, locks.COMMIT):
         recover.settle(ctx)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
@@ -228,7 +234,7 @@ def _checked_draft(ctx: Context, bench: Workbench, request: Request) -> Draft:
 
 
 def _judged(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared) -> _Prepared:
-    """The same with what the judge, if any, found on the tree as the hooks left it. Raises Failed."""
+    """Add what the judge, if any, found on the tree as the hooks left it. Raises Failed."""
     if request.judge is None:
         return ready
     made = plan.rebuilt(ctx, bench, made._replace(entries=ready.expected(made.base)))
@@ -237,7 +243,7 @@ def _judged(ctx: Context, bench: Workbench, request: Request, made: Draft, ready
 
 
 def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
-    """Build on what is there now and land it. Raises what says that something moved."""
+    """Build on the present state and land. Raises an error of its own for each thing that may have moved."""
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
@@ -249,14 +255,14 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
         result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))
     else:
         result = _landed(ctx, inner, request, _laid_over(ctx, inner, made, ready), ready.message)
-    hooks.drop_patch(ctx, request.session)  # an older one, before this commit may leave its own
+    hooks.drop_patch(ctx, request.session)  # drop an older patch, before this commit may leave its own
     if ready is None:
         return result
     return (result.noting(*_rewrite_notes(ctx, bench, request, ready.taken)))._replace(proof=ready.proof)
 
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
-    """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
+    """Record what the hook rewrote as this session's, once a draft shows that exactly this results."""
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     rewritten = picking.after_hook(request, ready.taken.entries)
@@ -278,20 +284,20 @@ def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Take
 
 
 def _laid_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> Draft:
-    """The draft with the hook's changes in it. Raises _ChangedError where it is not what the hook saw."""
+    """The draft with the hook's changes. Raises _ChangedError where the draft is not what the hook saw."""
     expected = ready.expected(made.base)
     if made.entries not in (ready.entries, expected):
         raise _ChangedError
     how = {**dict.fromkeys(ready.taken.entries, decision.WHOLE_FILE), **made.how}
     made = plan.rebuilt(ctx, bench, made._replace(entries=expected, how=how))
-    # A proof is of one tree; whatever else landed meanwhile is in this one too.
+    # A proof is about one tree, and what else landed meanwhile is in the new tree too.
     if ready.judged is not None and made.tree != ready.judged:
-        raise _ChangedError  # HEAD moved: what was judged is not what would land
+        raise _ChangedError  # HEAD moved, so what was judged is not what would land
     return made
 
 
 def _without_staged(ctx: Context, bench: Workbench, request: Request, made: Draft) -> Draft:
-    """With ``--skip-entangled``: the draft without what cannot go beside a staged version."""
+    """With ``--skip-entangled``: the draft without paths whose staged version conflicts with the commit."""
     if not request.wishes.skip_entangled:
         return made
     while made.entries and (conflicts := _index_plan(ctx, bench, made)[1].conflicts):
@@ -316,8 +322,8 @@ def _plan_index(
 def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, index_plan.IndexPlan]:
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
     if copy.missing and made.head.oid is not None:
-        return copy, index_plan.IndexPlan()  # somebody took it away: no entry of it is to be kept
-    # git commits nothing while an entry has conflict stages, not even other paths; nor do we.
+        return copy, index_plan.IndexPlan()  # somebody removed the index, so no entry of it is to be kept
+    # git commits nothing while an entry has conflict stages, not even other paths. Neither do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
         left = tuple(Left(path, decision.UNMERGED, Why(Kind.UNMERGED)) for path in unmerged)
@@ -348,7 +354,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
 def _without_agents(
     there: Mapping[bytes, index.Staged], agents: Mapping[bytes, shell_staging.PutBack]
 ) -> dict[bytes, index.Staged]:
-    """The index as the person had staged it, before this session's shell did."""
+    """The index as the person had staged it, before this session's shell staged something."""
     found = {path: mark for path, mark in there.items() if path not in agents}
     for path, one in agents.items():
         if one.before is not None:
@@ -361,7 +367,7 @@ def _with_agents(
     there: Mapping[bytes, index.Staged],
     agents: Mapping[bytes, shell_staging.PutBack],
 ) -> index_plan.IndexPlan:
-    """The same plan for the index as it stands, with what the agent's shell staged."""
+    """The same plan for the index on disk, which also holds what the agent's shell staged."""
     if not agents:
         return found
     changes = {**{path: one.before for path, one in agents.items()}, **found.changes}
@@ -374,7 +380,7 @@ def _with_agents(
 def checked(
     ctx: Context, bench: Workbench, request: Request, made: Draft
 ) -> tuple[index.IndexCopy, index_plan.IndexPlan]:
-    """A copy of the user's index, and what it holds after a commit of this draft.
+    """A copy of the user's index, and the plan of what it holds after a commit of this draft.
 
     Raises Refused as the commit would.
     """
@@ -385,9 +391,10 @@ def checked(
 def given_back(
     ctx: Context, bench: Workbench, made: Draft
 ) -> tuple[index.IndexCopy, index_plan.IndexPlan, index_plan.IndexPlan]:
-    """A copy of the user's index without what this session's shell staged.
+    """A copy of the user's index without what this session's shell staged, with two plans.
 
-    With it what that changes, and what a commit of this draft changes besides in the paths that it takes.
+    The first plan takes out what the shell staged. The second is what a commit of this draft then changes in
+    the paths that it takes.
     """
     copy, after = _index_plan(ctx, bench, made)
     agents = shell_staging.of(ctx, made.family)
@@ -407,7 +414,7 @@ def given_back(
 
 
 def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left]:
-    """New files that the user staged in a folder which this commit makes a file."""
+    """Paths where this commit makes a folder a file while the user has staged new files in the folder."""
     out = []
     for path, entry in made.entries.items():
         there = made.base.lookup_safe(path)
@@ -420,7 +427,7 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
 
 
 def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text: bytes) -> Result:
-    """Land a draft, on what HEAD and the index are by then. Raises what says that it must be decided anew."""
+    """Land a draft on HEAD and index as they are by then. Raises where everything must be decided anew."""
     deadline = time.monotonic() + _STAY
     for lost in itertools.count():
         try:
@@ -439,10 +446,10 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
 
 
 def _moved_on(ctx: Context, bench: Workbench, request: Request, made: Draft, head: Head) -> Draft:
-    """The draft on HEAD as it is now. Raises LostRaceError where what was decided may not stand any more."""
+    """The draft on HEAD as it is now. Raises LostRaceError where the decisions may no longer hold."""
     if head == made.head:
         return made
-    # An amend is of one commit, a proof of one tree.
+    # An amend is about one commit, a proof about one tree.
     if request.amend or request.judge is not None:
         raise refs.LostRaceError
     refuse_operation(ctx, "committed")
@@ -504,7 +511,7 @@ def _land(
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_plan.IndexPlan) -> Keep:
-    """Every object that the commit and the new index need, in the repository from here on."""
+    """Put every object that the commit and the new index need into the repository."""
     keep = Keep(bench.git, bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)
     entries = [e for e in (*made.entries.values(), *plan.changes.values()) if e is not None]
     keep.add([oid.encode(), *made.trees, *(e.oid for e in entries if e.mode != GITLINK)])
@@ -513,7 +520,7 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_pla
 
 
 def log_void(ctx: Context, made: Draft) -> None:
-    """Log what needs no commit, so that it is said once."""
+    """Log the paths with nothing to commit, so that each is noted once."""
     void = [one for one in made.outcomes if one.void]
     if void:
         lines = land.log_lines(ctx.layout, made.head.name, None, void)

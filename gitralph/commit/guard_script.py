@@ -1,9 +1,9 @@
 """The guard's lines in git's hooks, and whether a hook holds nothing else.
 
-Who commits is decided here, by the environment: for a person's commit no Python is started where no session
-has anything pending, which a file of each session says, or a manifest into which a script wrote by itself. A
-hook of somebody else runs first, so that the guard sees what its formatters made; but ``prepare-commit-msg``
-gives the user's index back before anything else runs.
+The script decides by the environment who commits. For a person's commit it starts Python only where a session
+has something pending: a mark file of the session says so, or a manifest into which a script wrote by itself.
+A hook of somebody else runs first, so that the guard sees what its formatters made. Only
+``prepare-commit-msg`` gives the user's index back before anything else runs.
 """
 
 import os
@@ -24,7 +24,8 @@ HEADER = """\
 AGENT = "".join(f"${{{name}-}}" for name in MARKS)
 # A login shell sets PATH anew (seen with Codex 0.169), so a launcher names the folder by itself.
 _FIND = '[ -z "${RALPH_PROGRAMS-}" ] || PATH=$PATH:$RALPH_PROGRAMS\n'
-# 4 is "refused". A person's commit goes on whatever else goes wrong, an agent's only where it was narrowed.
+# Exit code 4 means "refused". A person's commit goes on whatever else fails, an agent's only where it was
+# narrowed.
 _DECIDE = f"""\
 {_FIND}ralph_guard=${{RALPH_GUARD:-1}}
 [ "$ralph_guard" != 1 ] || ralph_guard=$(git config --get ralph.guard)
@@ -75,33 +76,33 @@ fi
 
 
 def call(name: str) -> str:
-    """What the hook of that name does for the guard."""
+    """The guard's lines for the hook of that name."""
     if name == NAME:
         return _DECIDE
-    # Signed already where no editor was opened; a later hook may have written the message anew.
+    # Where no editor was opened the message is signed already. A later hook may have written it anew.
     unsigned = ' && ! grep -q "^Ralph-Session: " "$1"' if name == "commit-msg" else ""
     file = "" if name == "post-commit" else '"$1" '
     return _GO_ON.format(find=_FIND, agent=AGENT, name=name, file=file, unsigned=unsigned)
 
 
 def aside(name: str) -> str:
-    """Where a hook is moved that cannot take lines of ours."""
+    """The name to which a hook is moved that cannot take lines of ours."""
     return f"{name}.before-gitralph"
 
 
 def _later(name: str) -> str:
-    # A second guard below this one (a framework keeps it as `pre-commit.legacy`) leaves it to this one.
+    # A second guard below this one (a framework keeps it as `pre-commit.legacy`) leaves the work to this one.
     return f"{name}:$PWD:${{GIT_INDEX_FILE-}}"
 
 
 def block(name: str) -> bytes:
-    """The lines for a shell script that is there: the script runs itself first, under its own name.
+    """The lines for an existing shell script: the script first runs itself, under its own name.
 
-    In ``prepare-commit-msg`` they come first. Lines of :data:`SET` and :data:`MADE` are notes of ours.
+    In ``prepare-commit-msg`` our lines come first. Lines with :data:`SET` and :data:`MADE` are notes of ours.
     """
     if name in FIRST:
         return (BEGIN + call(name) + END).encode()
-    failed = ":" if name == "post-commit" else "exit"  # git does not ask what a post-commit says
+    failed = ":" if name == "post-commit" else "exit"  # git ignores the exit code of post-commit
     text = f"""\
 if [ "${{RALPH_GUARD_LATER-}}" != "{_later(name)}" ]; then
 	RALPH_GUARD_LATER="{_later(name)}" "$0" "$@" || {failed}
@@ -116,7 +117,7 @@ def _indented(text: str) -> str:
 
 
 def own(name: str, made: bool) -> bytes:
-    """A hook that is nothing but the guard; ``made``: its folder is ours too."""
+    """A hook that is nothing but the guard; ``made``: we made its folder too."""
     failed = ":" if name == "post-commit" else "exit"
     theirs = f"""\
 if [ -x "${{0%/*}}/{aside(name)}" ]; then
@@ -131,21 +132,21 @@ fi
 
 
 def plain(data: bytes) -> bytes:
-    """A hook without our notes."""
+    """The bytes of a hook without our notes."""
     return data.replace(MADE.encode(), b"").replace(SET.encode(), b"")
 
 
 def is_ours(data: bytes) -> bool:
-    """True for a hook file that is ours, of this version or another."""
+    """True for a hook file of ours, of this version or another."""
     return data.startswith(HEADER.encode()[:60])
 
 
 def is_bare(folder: str, name: str) -> bool:
-    """True when the hook is ours alone and calls no other one: it has nothing to say to our own commits."""
+    """True when the hook is ours alone and calls no other hook; our own commits then need not run it."""
     hook = f"{folder}/{name}"
     if not os.path.isfile(hook):
         return False
-    # not by files.read_bytes, which makes what it opens private: a hook would lose its x bit and not run
+    # files.read_bytes makes what it opens private; then the hook would lose its x bit and not run.
     with open(hook, "rb") as file:
         data = file.read(1 << 16)
     return plain(data) == own(name, False) and not os.path.lexists(f"{folder}/{aside(name)}")

@@ -1,9 +1,11 @@
 """What the ``pre-commit`` hook made of the files: whose it is, and what of it the commit takes.
 
-In place, a file that held nothing but HEAD and this session's lines is this session's after the hook,
-too, whether the hook let the commit pass or not: that is recorded at once. In the scratch worktree the
-hook's change is one of the commit's text. What lies in this session's own lines goes into the commit and
-is recorded as ``rendered``; all else, and whatever a refusing hook changed, is offered as a patch.
+A hook may run in place. A file that held only HEAD's and this session's lines is then this session's after
+the hook too, and that is recorded at once, whether the hook let the commit pass or not.
+
+A hook may run in the scratch worktree. Then it changed the commit's text, not the files. Changes of this
+session's own lines go into the commit and are recorded as ``rendered``. All other changes, and all changes of
+a refusing hook, are offered as a patch.
 """
 
 import os
@@ -32,8 +34,8 @@ NAME = "pre-commit"
 
 
 def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
-    """Run the hook. Raises Failed where it says no or changed what may not be taken, or MovedError."""
-    # The bytes before the hook: only with them can it be told what the hook did.
+    """Run the hook. Raises Failed where the hook refuses or changed what may not be taken, or MovedError."""
+    # Only with the bytes from before the hook can anybody tell what the hook did.
     held = _read_all(stage.root, made.entries)
     passed = stage.run(NAME)
     rewritten = {p: (held[p], now) for p, now in _read_all(stage.root, held).items() if now != held[p]}
@@ -62,14 +64,14 @@ def _texts(pair: Pair) -> tuple[bytes, bytes] | None:
 
 
 def _add(stage: Stage, names: list[bytes]) -> None:
-    """What the hook rewrote without ``git add`` goes into the commit all the same."""
+    """Add files that the hook rewrote without ``git add``: they go into the commit too."""
     if names:
         git = stage.git.at(GIT_LITERAL_PATHSPECS="1")
         git.run("-c", "core.fsmonitor=false", "add", "--", *names)
 
 
 def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
-    """Where the index as the hook left it is not the commit's tree."""
+    """The entries in which the index, as the hook left it, differs from the commit's tree."""
     tree = stage.tree()
     if tree == made.tree:
         return {}
@@ -83,12 +85,12 @@ def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
 def _in_place(
     ctx: Context, made: Draft, stage: Stage, rewritten: Mapping[bytes, Pair], passed: bool
 ) -> Taken:
-    # Where the file held others' lines as well, what the hook wrote there may be about theirs.
+    # Where the file held others' lines too, the hook may have written about those.
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
     if not passed:
         raise _said_no(ctx, made, told)
-    # Somebody was at work in one of them meanwhile: decide anew, with his edit on record.
+    # Somebody edited one of these files meanwhile. Decide anew with that edit on record.
     if len(told) < len(ours):
         raise MovedError
     _add(stage, ours)
@@ -115,12 +117,12 @@ def _said_no(ctx: Context, made: Draft, told: list[bytes]) -> Failed:
 
 
 def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool:
-    """Record what the hook did to a file; False where another may have written it as well."""
+    """Record what the hook did to a file; False where somebody else may have written it too."""
     old, new = pair
     if old is None or new is None or _is_open(ctx, path, made.session):
         return False
     state = made.states.get(path)
-    if made.by_person:  # nothing of his is recorded
+    if made.by_person:  # nothing of a person's is recorded
         return state is None or pending.journal_bytes(ctx.layout, path) == state.journal.length
     step = _step(made, "edit", old, new)
     large = len(old.data or b"") > TEXT_LIMIT or len(new.data or b"") > TEXT_LIMIT
@@ -146,9 +148,9 @@ def _step(made: Draft, op: str, old: Content, new: Content) -> Record:
 
 
 def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, length: int) -> bool:
-    """Append a record to a journal that has grown by nothing; ``length`` -1 does not ask."""
+    """Append a record to a journal that has not grown; a ``length`` of -1 skips this check."""
     with files.Locked(ctx.layout.journal(path)) as fd:
-        # A record came since the commit looked: what the hook rewrote may hold that edit as well.
+        # A record came since the commit looked, so what the hook rewrote may hold that edit too.
         if length not in (-1, os.fstat(fd).st_size):
             return False
         sessionfile.claim(ctx.layout, step.session, line_form(path))
@@ -157,7 +159,7 @@ def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, lengt
 
 
 def _is_open(ctx: Context, path: bytes, session: str) -> bool:
-    """True when a tool call of another session on the path has begun and not ended."""
+    """True when another session's tool call on the path has begun and not ended."""
     own = os.path.basename(os.path.dirname(ctx.layout.call(session, "")))
     wanted = path_text(path)
     for folder in _names(ctx.layout.calls):
@@ -191,7 +193,7 @@ def _in_scratch(
             raise hooks.hook_failed(ctx, NAME)
         message = f"the '{NAME}' hook said no; nothing was committed"
         raise offer(ctx, bench, made, {**rewritten, **others}, message)
-    # Twice: first what the hook added itself, then with what it only rewrote.
+    # Compare twice: first with what the hook added itself, then also with what it only rewrote.
     by_hook = _changed_entries(made, stage)
     _add(stage, [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)])
     changed = _changed_entries(made, stage)
@@ -205,13 +207,13 @@ def _in_scratch(
 
 
 def refused(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair]) -> Failed:
-    """The hook passed, but what it changed is not this session's to commit."""
+    """The error for a hook that passed but changed what is not this session's to commit."""
     message = f"the '{NAME}' hook changed lines that this commit cannot take from it"
     return offer(ctx, bench, made, pairs, message)
 
 
 def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
-    """Tracked files that are none of the commit's and that a refusing hook changed."""
+    """Tracked files outside the commit that a refusing hook changed."""
     said = stage.git.run(
         "-c", "core.fsmonitor=false", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", made.tree
     )
@@ -224,7 +226,7 @@ def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
 
 
 def _of_entry(git: Git, path: bytes, entry: Entry | None) -> Content | None:
-    """An entry as a checkout would write it; None for what is no plain file."""
+    """An entry as a checkout would write it; None for an entry that is no plain file."""
     if entry is None or entry.mode not in FILES:
         return None
     return Content(entry.mode, blobs.working_form(git, path, entry))
@@ -238,7 +240,7 @@ def _pair(made: Draft, stage: Stage, path: bytes, entry: Entry | None) -> Pair:
 def _rendered(
     ctx: Context, made: Draft, changed: dict[bytes, Entry | None], pairs: Mapping[bytes, Pair]
 ) -> Taken | None:
-    """The hook's change as this session's, None where a line of anybody else's is in it."""
+    """The hook's change as this session's; None where it touches a line of anybody else."""
     taken = Taken(changed, pairs=pairs)
     there = _read_all(ctx.repo.root, changed)
     for path, pair in pairs.items():
@@ -246,7 +248,7 @@ def _rendered(
         if made.by_person or texts is None or path_texts.claimants(made.states[path]):
             return None
         head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
-        # The lines that this commit adds: a hook may rewrite these, and no line of HEAD.
+        # The lines that this commit adds: a hook may rewrite these, but no line of HEAD.
         own = rewrites.added(head.data if head else None, texts[0])
         wanted = _for_disk(ctx, made, path, there[path], rewrites.blocks(*texts, own), texts[0])
         disk = there[path]
@@ -265,7 +267,7 @@ def _for_disk(
     found: list[rewrites.Block] | None,
     text: bytes,
 ) -> bytes | None:
-    """The file on disk with changes of the commit's text in it; None where that cannot be."""
+    """The file on disk with the changes of the commit's text in it; None where they do not fit."""
     if disk is None or disk.data is None or found is None:
         return None
     seen: bytes | None = disk.data
@@ -282,7 +284,10 @@ def _for_disk(
 
 
 def keep_texts(ctx: Context, taken: Taken) -> None:
-    """Store what the records start from, so that a draft can replay them before they are written."""
+    """Store the texts from which the records start.
+
+    A draft can then replay the records before they are written.
+    """
     for path, (before, _) in taken.texts.items():
         oid = taken.records[path].before
         assert oid is not None
@@ -290,7 +295,7 @@ def keep_texts(ctx: Context, taken: Taken) -> None:
 
 
 def write(ctx: Context, made: Draft, taken: Taken) -> None:
-    """Write the records of a draft that had them in it. Raises MovedError where a journal has grown."""
+    """Write the records that a draft used. Raises MovedError where a journal has grown."""
     for path, step in taken.records.items():
         if not _append(ctx, path, step, taken.texts[path][0], made.states[path].journal.length):
             raise MovedError
@@ -300,7 +305,7 @@ def write(ctx: Context, made: Draft, taken: Taken) -> None:
 
 
 def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair], message: str) -> Failed:
-    """Keep the hook's change as a patch for the files as they stand; what applies counts as ours."""
+    """Keep the hook's change as a patch for the files on disk; the session owns it once it is applied."""
     applies: dict[bytes, tuple[Content, Content]] = {}
     there = _read_all(ctx.repo.root, pairs)
     for path, pair in pairs.items():
@@ -321,7 +326,7 @@ def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pai
 
 
 def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: Pair) -> Content | None:
-    """The file on disk as the hook wants it; None where its change does not fit there."""
+    """The file on disk as the hook wants it; None where the hook's change does not fit."""
     old, new = pair
     if disk is not None and disk.absent and old in (None, ABSENT) and new is not None:
         return new
@@ -344,14 +349,14 @@ def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: C
 
 
 def keep_patch(ctx: Context, session: str, text: bytes) -> str:
-    """Write the patch file of a session; the command that applies it."""
+    """Write the patch file of a session; returns the command that applies it."""
     name = ctx.layout.patch(session)
     files.write_whole(name, text)
     return f"git -C {shlex.quote(ctx.repo.root)} apply {shlex.quote(name)}"
 
 
 def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
-    """What to say of a commit that has lines of a hook's which the files do not have."""
+    """Notes for a commit that has lines of a hook which the files do not have."""
     contents: dict[bytes, tuple[Content, Content]] = {}
     for path, (before, after) in taken.texts.items():
         contents[path] = Content(0o100644, before), Content(0o100644, after)
@@ -363,7 +368,7 @@ def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[st
 
 
 def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
-    """The command that claims what no record of this session's lines can tell."""
+    """The command that claims what the session's records of lines cannot tell."""
     states = made.states
     others = [p for p in paths if p not in states or path_texts.claimants(states[p])]
     if made.by_person or not others:
@@ -373,7 +378,7 @@ def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
 
 
 def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, Content]]) -> bytes:
-    """A patch that ``git apply`` takes, from the bytes as they stand in the files."""
+    """A patch that ``git apply`` takes, from the bytes of the files."""
     folder = f"{bench.folder}/patch-{os.urandom(4).hex()}"
     for name in ("a", "b"):
         os.makedirs(f"{folder}/{name}")
@@ -382,7 +387,7 @@ def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, C
             if content.data is not None:
                 write_copy(f"{folder}/{name}", path, content)
     done = git.at(folder).try_run(
-        # The bytes as they are: the patch is for these files, not for the index.
+        # The bytes stay as they are: the patch is for these files, not for the index.
         "-c",
         "core.autocrlf=false",
         "-c",

@@ -1,8 +1,8 @@
-"""Runs the repository's own hooks as ``git commit`` would, without letting them harm other people's work.
+"""Runs the repository's own hooks as ``git commit`` would, without harm to other people's work.
 
-They see a temporary full index that holds the commit's tree. Where somebody else has changes in this
-worktree they run in a detached scratch worktree at that tree, since stash-style hooks run
-``checkout`` and would destroy what others write meanwhile.
+Hooks see a temporary full index that holds the commit's tree. Where somebody else has changes in this
+worktree, they run in a detached scratch worktree at that tree. Hooks that stash run ``checkout`` and would
+otherwise destroy what others write meanwhile.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ Pair = tuple[Content | None, Content | None]
 
 @dataclass(frozen=True)
 class Taken:
-    """What a commit takes from a hook, and what is to be recorded before it does.
+    """What a commit takes from a hook, and what must be recorded before it does.
 
-    ``records`` and ``texts`` (on disk, and as the hook wants it) are those of the scratch worktree;
-    ``pairs`` the files as the hook found and left them.
+    ``records`` and ``texts`` (on disk, and as the hook wants it) are those of the scratch worktree. ``pairs``
+    are the files as the hook found and left them.
     """
 
     entries: dict[bytes, Entry | None] = field(default_factory=dict)
@@ -64,13 +64,13 @@ class Taken:
 
 
 def drop_patch(ctx: Context, session: str) -> None:
-    """Remove what a hook offered to a session: its commit went through."""
+    """Remove the patch that a hook offered to a session: its commit went through."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(ctx.layout.patch(session))
 
 
 class Stage(NamedTuple):
-    """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
+    """Where hooks run: a folder, and git with the right index; ``in_place`` is the user's own worktree."""
 
     git: Git
     hooks: str
@@ -89,8 +89,8 @@ class Stage(NamedTuple):
             self.scratch.close()
 
     def run(self, name: str, *args: str) -> bool:
-        """Run one hook, its output on our stderr; True when it succeeded or is missing."""
-        # a relative core.hooksPath means a folder of the user's worktree, wherever this runs
+        """Run one hook, with its output on our stderr; True when it succeeded or is missing."""
+        # A relative core.hooksPath means a folder of the user's worktree, wherever this hook runs.
         words = [self.git.program, "-c", f"core.hooksPath={self.hooks}"]
         words += ["hook", "run", "--ignore-missing", name]
         if args:
@@ -115,26 +115,26 @@ def _dirty_paths(ctx: Context) -> set[bytes]:
 
 
 def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:
-    """True when nothing in this worktree is changed but what the commit takes, as it takes it."""
+    """True when nothing in this worktree has changed but what the commit takes, as it takes it."""
     if any(now.get(path) != entry for path, entry in entries.items()):
         return False
     return _dirty_paths(ctx) <= set(entries)
 
 
 def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alone: bool) -> Stage:
-    """The place for the hooks of one commit. ``folder`` is private to this command."""
+    """The place where the hooks of one commit run. ``folder`` is private to this command."""
     mode = ctx.config.choice("ralph.commithooks", *MODES)
-    # An unborn branch has no commit that a worktree could be made at.
+    # An unborn branch has no commit at which a worktree could be made.
     if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
         return _in_place(ctx, folder, tree)
-    from gitralph.commit import scratch  # where hooks run anyway
+    from gitralph.commit import scratch  # only where hooks run at all
 
     place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
     return Stage(place.git, ctx.repo.hooks_dir, place.folder, in_place=False, scratch=place)
 
 
 def _hook_env(ctx: Context) -> dict[str, str]:
-    # the guard is for plain git: what we commit is separated already
+    # The guard is for plain git; our commits are separated already.
     return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": "", "RALPH_GUARD": "0"}
 
 
@@ -146,7 +146,7 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
         stamp = os.stat(ctx.repo.index).st_mtime_ns
         os.utime(index, ns=(stamp, stamp))
     git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=index, **_hook_env(ctx))
-    # -m keeps the stat data of what does not change, so a hook's `git diff` reads only those files.
+    # -m keeps the stat data of unchanged files, so a hook's `git diff` reads only the changed ones.
     how = "-m" if os.path.exists(index) else "--empty"
     if how == "--empty":
         git.run("read-tree", tree)
@@ -156,7 +156,7 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
 
 
 def hook_failed(ctx: Context, name: str) -> Failed:
-    """The error of a hook that ended with a failure; how to pass it by is for a person to know."""
+    """The error of a hook that failed; only a person is told how to skip the hook."""
     bypass = "" if ctx.is_agent else ", or use --no-verify for pre-commit and commit-msg"
     return Failed(
         f"the '{name}' hook said no; nothing was committed", f"mend what it names and commit again{bypass}"

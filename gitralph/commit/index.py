@@ -1,8 +1,8 @@
-"""What the user's index should hold after a commit: the same staged change as before.
+"""What the user's index should hold after a commit: the same staged changes as before.
 
-An entry that equalled HEAD goes forward; one the user staged gets the three-way merge of his content
-with the new HEAD, or stays as it is where it holds the commit already. A conflict is found here, before
-anything moves.
+An entry that equalled HEAD moves on with HEAD. An entry that the user staged is merged with the new HEAD,
+three ways, or stays as it is where it holds the commit already. A conflict is found here, before anything
+moves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ALIKE = 0.5
 # The blob of no bytes, which `git add -N` puts into the index until the file is added (git 2.39).
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
-# the default of what nobody may change
+# The default of mappings that nobody may change.
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -48,18 +48,18 @@ def _is_file(entry: Entry | None) -> bool:
 
 
 def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
-    # The mode is merged three ways like the text: who did not change it has no say.
+    # The mode is merged three ways like the text: the side that did not change it does not count.
     if staged.mode == new.mode or (old is not None and staged.mode == old.mode):
         return new.mode
     return staged.mode if old is not None and new.mode == old.mode else None
 
 
 class IndexFacts(NamedTuple):
-    """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
+    """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files on disk.
 
-    ``own`` tells the blobs of a path that are pending states of the session without a foreign line,
-    ``wrote`` the lines there that this session alone ever wrote, by path and HEAD's text.
-    ``git`` writes merged blobs, so it must be the one whose objects the commit uses.
+    ``own`` gives the blobs of a path that are pending states of the session without a line of anybody else.
+    ``wrote`` gives, by path and HEAD's text, the lines that this session alone ever wrote there. ``git``
+    writes merged blobs, so its objects must be those that the commit uses.
     """
 
     git: Git
@@ -77,20 +77,20 @@ class IndexFacts(NamedTuple):
         return mark.entry if mark else None
 
     def text(self, entry: Entry | None) -> bytes:
-        """A blob's bytes, none for no entry."""
+        """The bytes of a blob, empty without an entry."""
         return b"" if entry is None else self.git.run("cat-file", "blob", entry.oid)
 
 
 def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> Entry | None:
-    """The staged content carried over to the new HEAD; None when that conflicts."""
+    """The staged content merged with the new HEAD; None where they conflict."""
     new = facts.new[path]
     assert new is not None
     mode = _merged_mode(old, new, staged)
     if mode is None:
         return None
     texts = {"new": facts.text(new), "old": facts.text(old), "staged": facts.text(staged)}
-    # git's three-way merge first: users know its conflicts. Without a common ancestor it has nothing to go
-    # by.
+    # git's three-way merge comes first, since users know its conflicts. Without a common ancestor it cannot
+    # work.
     merged = _by_git(facts, texts) if old is not None else None
 
     now = facts.now.get(path)
@@ -119,9 +119,9 @@ def _by_git(facts: IndexFacts, texts: Mapping[str, bytes]) -> bytes | None:
 
 
 def _moved_from(facts: IndexFacts, path: bytes) -> Entry | None:
-    """What a staged file was in HEAD under the name that index and commit both take away (``git mv``).
+    """The entry that a staged file had in HEAD under a name that index and commit remove (``git mv``).
 
-    The most alike, and alike by half, which is where git too sees a rename.
+    Of several the most similar wins. It must be half alike, as git demands of a rename.
     """
     there = facts.there(path)
     if facts.old.get(path) is not None or not _is_file(there):
@@ -143,7 +143,7 @@ def _shared(one: Counter[bytes], other: Counter[bytes]) -> float:
 
 
 def _carried(facts: IndexFacts, path: bytes) -> tuple[bool, Entry | None]:
-    """(possible, entry) for a path the user staged himself."""
+    """Whether a path that the user staged can be carried over, and its entry."""
     new, staged = facts.new[path], facts.there(path)
     old = facts.old.get(path) or _moved_from(facts, path)
     if staged is not None and staged == old:
@@ -162,10 +162,10 @@ def plan(facts: IndexFacts) -> IndexPlan:
     conflicts = []
     for path, entry in facts.new.items():
         mark, there, old = facts.staged.get(path), facts.there(path), facts.old.get(path)
-        # Staged already as it will be committed, by `git add` before us: no change to make.
+        # `git add` has staged the path as it will be committed, so nothing is to change.
         if there == entry:
             continue
-        # `git add -N` promises a file and stages no text, so nothing of the user's is carried over.
+        # `git add -N` announces a file and stages no text, so there is nothing of the user's to carry over.
         plain = there == old or _is_intent_to_add(there, old)
         if plain or (there is not None and there.oid in facts.own(path)):
             wanted = entry
@@ -188,7 +188,7 @@ def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
 
 
 def _only_of(facts: IndexFacts, path: bytes) -> bool:
-    """True when only lines of this session's are staged of a path: the commit has them, or newer ones."""
+    """True when only this session's lines are staged of a path, and the commit has them or newer ones."""
     entries = facts.old.get(path), facts.new[path], facts.there(path)
     if not all(map(_is_file, entries)):
         return False
@@ -199,7 +199,7 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
 
 
 def _lines_of_nobody(lay: Layout, state: PathState, head: bytes, staged: bytes) -> set[bytes]:
-    """The lines of what is staged that no session ever brought to the path."""
+    """The staged lines that no session ever brought to the path."""
     brought = set[bytes]()
     for record, before, after in replay(state.journal, lay):
         if record.op != GAP:
@@ -208,10 +208,11 @@ def _lines_of_nobody(lay: Layout, state: PathState, head: bytes, staged: bytes) 
 
 
 def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes, staged: bytes) -> set[bytes]:
-    """The lines of a path that this session's edits brought, and nobody else's.
+    """The lines of a path that only this session's edits brought.
 
-    What an edit made of another's line that HEAD lacks is not one, nor what it made of a person's: giving it
-    up would give up that line. A person's are those that he ``staged`` and no edit brought.
+    A line that an edit made of another session's line is left out where HEAD lacks that line, and so is one
+    made of a person's line: to give it up would give up that line. For a person it is the ``staged`` lines
+    that no edit brought.
     """
     state = made.states.get(path)
     if state is None:
@@ -246,7 +247,7 @@ def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = Non
     at: bytes | None = None
     alone = False
     for record, before, after in replay(state.journal, lay):
-        # git stores line feeds where the file may have carriage returns
+        # git stores line feeds where the file may have carriage returns.
         forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
         is_own = record.session in made.family
         if is_own and (head.oid if head else None) in forms:

@@ -1,7 +1,7 @@
-"""Lands a finished commit: intent, locks of ref and index, ref, index, log; finishes a cut one.
+"""Lands a finished commit in this order: intent, locks of ref and index, ref, index, log.
 
-Runs under the repository-wide commit lock. Every step leaves something the next command can complete
-or drop, so nobody ever has to delete a file.
+It also finishes a landing that was cut short. It runs under the repository's commit lock. Every step leaves
+something that the next command can complete or drop, so nobody ever has to delete a file.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from gitralph.records import commit_log, intents
 from gitralph.records.intents import Intent
 from gitralph.words import sentences
 
-# Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
-# that is not stopped holds a journal's, for one append; after it, Busy.
+# In seconds. git holds the lock of an index of a million entries for less (1.7 s for a whole rewrite), and so
+# does a hook that appends to a journal. After this time Busy is raised.
 WAIT = 10.0
-# Open descriptors before they are synced together: well below the usual limit of 1,024.
+# So many open descriptors are synced together: well below the usual limit of 1,024.
 _AT_ONCE = 200
-# Each try takes milliseconds: who stages something in every one of them is a program at work.
+# Each try takes milliseconds. Only a program at work stages something during every one of them.
 _TRIES = 5
 
 UNCOMMIT = "uncommit"
 
 
 class IndexMovedError(Exception):
-    """The user's index changed since it was copied; build it again."""
+    """The user's index changed since it was copied; build the commit again."""
 
 
 class Landing(NamedTuple):
@@ -59,9 +59,15 @@ class Landing(NamedTuple):
     outcomes: Sequence[Outcome]
     keep: Keep
     family: Sequence[str] = ()
-    """The committing session and its subagents' sessions; of others something may be included."""
+    """The committing session and its subagents' sessions.
+
+    The commit may also include other sessions' lines.
+    """
     kind: str = ""
-    """What the reflog calls it: ``amend``, empty, or UNCOMMIT where the branch goes back to ``commit``."""
+    """The reflog's word for the landing:
+
+    ``amend``, empty, or UNCOMMIT where the branch goes back to ``commit``.
+    """
 
 
 def _text(path: bytes) -> str:
@@ -71,7 +77,7 @@ def _text(path: bytes) -> str:
 def log_lines(
     lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], family: Sequence[str] = ()
 ) -> list[list[object]]:
-    """The log of a commit: ``[kind, session, path, fields]``, journals first.
+    """The lines of the log for a commit: ``[kind, session, path, fields]``, journals first.
 
     ``family``: see Landing.
     """
@@ -109,7 +115,7 @@ def log_lines(
             "paths": paths,
         }
         if commit is not None and family and session not in family:
-            fields["included"] = True  # by another session's commit
+            fields["included"] = True  # another session's commit included it
         lines.append(["commits", session, "", fields])
     return lines
 
@@ -121,10 +127,10 @@ def _encode(fields: object) -> bytes:
 def _has(fd: int, fields: dict[str, object], session: str) -> bool:
     """True when an open file already has this commit's line for this session.
 
-    The same commit can be made twice (undone, and done again within a second), so how far it read
-    counts too.
+    The same commit can be made twice (undone, and done again within a second), so the position up to which it
+    read counts too.
     """
-    # What needs no commit has no name to be found by, and twice does no harm.
+    # A line without a commit has no name to be found by, and twice it does no harm.
     if not isinstance(fields.get("commit"), str):
         return False
     wanted = [_member("commit", fields["commit"]), _member("session", session)]
@@ -134,7 +140,7 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
 
 
 def _is_told(fd: int, session: str, fields: dict[str, object]) -> bool:
-    """True when an open journal tells already of all that a line without a commit would tell of."""
+    """True when an open journal already tells everything that a line without a commit would tell."""
     found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
     is_said = commit_log.rows_in(fields) <= commit_log.said(found, session)
     upto = commit_log.told(found, session)
@@ -149,7 +155,7 @@ def _append_journal(
     lay: Layout, session: str, path: bytes, fields: dict[str, object], written: list[int]
 ) -> None:
     name = lay.journal(path)
-    # gc removed it: nothing of this path was pending, so there is nothing to tell.
+    # gc removed the journal: nothing of this path was pending, so nothing is to be told.
     if not os.path.lexists(name):
         return
     with files.Locked(name, WAIT) as fd:
@@ -175,7 +181,7 @@ def _append_commits(lay: Layout, session: str, fields: dict[str, object], writte
 
 
 def write_log(lay: Layout, lines: list[list[object]]) -> None:
-    """Append lines of the log, each at most once a commit, durable when this returns."""
+    """Append lines of the log, each at most once for a commit; they are on disk when this returns."""
     written: list[int] = []
     try:
         _append_all(lay, lines, written)
@@ -197,7 +203,7 @@ def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> N
 
 
 def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
-    """One entry of an index before and after, as an intent keeps it."""
+    """An index entry before and after, in the form of an intent."""
     shown = [[f"{e.mode:o}", e.oid.decode()] if e else None for e in (old, new)]
     return [_text(path), *shown]
 
@@ -208,12 +214,11 @@ def _prepared(lay: Layout) -> dict[str, str]:
 
 
 def land(landing: Landing, still: Still | None = None) -> None:
-    """Move the branch and the index together, then log what it took.
+    """Move the branch and the index together, then log what the commit took.
 
-    ``still`` holds HEAD where the commit was built on it, and is let go of on the way.
-
-    Raises refs.LostRaceError or IndexMovedError when it must be built again, Busy when a git lock is
-    held; nothing has moved in these cases.
+    ``still`` holds HEAD where the commit was built on it; it is released on the way. Raises
+    refs.LostRaceError or IndexMovedError when the commit must be built again, Busy when a git lock is held.
+    Nothing has moved in these cases.
     """
     repo, lay = landing.repo, landing.layout
     ref = landing.head.name
@@ -231,10 +236,12 @@ def land(landing: Landing, still: Still | None = None) -> None:
     )
     move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
     if landing.touches_index:
-        # Finished, under a private name: `link(2)` then makes it the lock whole or not at all.
+        # The prepared index is complete under a private name: `link(2)` then makes it the lock at once or not
+        # at all.
         index.finish(landing.copy)
         os.link(landing.copy.path, prepared["index"])
-    # From here on a crash can be finished: the intent names all that is to move, and nothing has moved yet.
+    # From here on a crash can be finished: the intent names everything that is to move, and nothing has moved
+    # yet.
     intents.write(lay, plan)
     try:
         _move(landing, move, prepared["index"], still)
@@ -260,7 +267,7 @@ def _reflog(landing: Landing) -> str:
 
 
 class _IndexHeldError(Exception):
-    """Somebody has the index's lock, and may wait for HEAD's, which we hold."""
+    """Somebody has the index's lock, and may wait for the lock of HEAD, which we hold."""
 
 
 def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> None:
@@ -269,7 +276,7 @@ def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> N
     def take() -> None:
         if not index.try_lock(prepared, lock):
             raise _IndexHeldError
-        # A `git add` that came after the copy and ended before the lock was ours: installing the copy would
+        # A `git add` may have come after the copy and ended before we had the lock. To install the copy would
         # lose it.
         if index.moved(landing.copy):
             raise IndexMovedError
@@ -285,14 +292,14 @@ def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> N
                 still.release()
             index.wait_for_lock(lock, deadline - time.monotonic())
             try:
-                # The index's lock last: a `git add` or `git commit` that meets it fails at once, where one
-                # that meets a ref's lock waits. It is held for the move alone, a millisecond.
+                # The index's lock is taken last: a `git add` or `git commit` that meets it fails at once,
+                # while one that meets a ref's lock waits. It is held only for the move, a millisecond.
                 _swap(landing, move, still, take)
                 break
             except _IndexHeldError:
                 continue
-        # Ref first, then index: killed between them, recovery installs the linked index or advances entry by
-        # entry. The other way round the user would see a reversal staged.
+        # The ref moves first, then the index. After a kill between them recovery installs the linked index or
+        # advances it entry by entry. The other way round the user would see a reversal staged.
         os.rename(lock, repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
@@ -304,14 +311,14 @@ def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> N
 def _swap(
     landing: Landing, move: Move, still: Still | None, before: Callable[[], None] | None = None
 ) -> None:
-    """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
+    """Move the ref. The objects are looked up right before and, in case a gc is at work, right after."""
     for _ in range(_TRIES):
         landing.keep.restore()
         try:
             refs.swap(landing.repo, move, WAIT, still, before)
             break
         except GitError:
-            # git moves a ref to no commit that is not there, so a gc may have come between.
+            # git moves a ref only to a commit that exists, so a gc may have come between.
             if not landing.keep.restore():
                 raise
     else:
@@ -320,9 +327,9 @@ def _swap(
 
 
 def recover(ctx: Context) -> list[str]:
-    """Finish or drop every unfinished intent; returns the commits that were finished.
+    """Finish or drop every unfinished intent of a commit; returns the commits that were finished. Idempotent.
 
-    Idempotent. Raises Busy where somebody holds the branch's lock, or may: its git may move it still.
+    Raises Busy where somebody holds, or may hold, the branch's lock: that git may still move the branch.
     """
     repo, top = ctx.repo, ctx.layout
     finished = []
@@ -347,8 +354,8 @@ def landed(repo: Repository, plan: Intent) -> bool:
         now = Head(plan.ref, _branch_value(repo, plan.ref))
     if plan.back:
         return not refs.contains(repo, now, str(plan.old))
-    # A reflog entry that starts from the commit proves it landed and was left again; one that ends at it
-    # proves nothing, since git writes the log before it renames the ref.
+    # A reflog entry that starts from the commit proves that it landed and was left again. An entry that ends
+    # at it proves nothing, since git writes the log before it renames the ref.
     there = seen_from(repo, plan.git_dir) or repo
     return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
 
@@ -359,11 +366,11 @@ def _branch_value(repo: Repository, ref: str) -> str | None:
 
 
 def seen_from(repo: Repository, git_dir: str) -> Repository | None:
-    """The same repository seen from the worktree whose admin folder is ``git_dir``."""
+    """The repository seen from the worktree whose admin folder is ``git_dir``; None for none of ours."""
     if git_dir == repo.git_dir:
         return repo
     real = os.path.realpath(git_dir)
-    # The same for the git dir: only this repository's own worktrees are ever finished.
+    # The git dir is checked too: only this repository's own worktrees are ever finished.
     inside = real == repo.common_dir or os.path.dirname(real) == repo.common_dir + "/worktrees"
     if not inside or not os.path.isdir(real):
         return None
@@ -372,37 +379,37 @@ def seen_from(repo: Repository, git_dir: str) -> Repository | None:
 
 
 def own_layout(top: Layout, token: str) -> Layout:
-    """The state of the worktree that an intent names."""
-    # The intent is a file that anybody with our uid may have written: a token with a slash would lead
-    # outside.
+    """The state folder of the worktree that an intent names."""
+    # Anybody with our uid may have written the intent file: a token with a slash would lead outside.
     safe = token if "/" not in token and token not in ("", ".", "..") else layout.MAIN
     return Layout(top.top, safe)
 
 
 def finish(repo: Repository, top: Layout, plan: Intent) -> None:
-    """Bring the index forward and log what it took, for a commit that the branch has."""
+    """Bring the index forward and write the log, for a commit that the branch has."""
     there = seen_from(repo, plan.git_dir)
     if there is not None:
         lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
         head = refs.read_head(there)
-        if refs.contains(there, head, plan.commit):  # else it would be a phantom staged change
+        if refs.contains(there, head, plan.commit):  # else the index would show a phantom staged change
             if index.is_ours(lock, prepared):
                 os.rename(lock, there.index)
             elif plan.index:
                 try:
                     _advance_again(there, top, head, plan)
                 finally:
-                    if there is not repo:  # the caller closes its own; this one's reader of packs is ours
+                    # the caller closes its own repository, but this one's reader of packs is ours
+                    if there is not repo:
                         there.close()
     write_log(own_layout(top, plan.token), plan.lines)
 
 
 def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:
-    """Bring forward the entries that still are what they were before the commit.
+    """Bring forward the index entries that still are as they were before the commit.
 
-    They become what was planned, which may carry a staged change of the user over; where HEAD has
-    moved on in a path, only an entry without a staged change follows it. Raises Busy where the index
-    moved each time it was tried: the intent must stay then.
+    They become what was planned, which may carry over a staged change of the user. Where HEAD has moved on in
+    a path, only an entry without a staged change follows it. Raises Busy where the index moved at each try:
+    then the intent must stay.
     """
     rows = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[1]) for row in plan.index}
     planned = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[2]) for row in plan.index}
@@ -419,8 +426,7 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
                     wanted = planned[path]
                 else:
                     wanted = reader.entry(path) if old == before.entry(path) else old
-                # An entry that is no longer what it was before the commit was staged anew by the user, after
-                # the crash.
+                # An entry that has changed since was staged by the user after the crash.
                 if now == old and now != wanted:
                     todo[path] = wanted
             if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
@@ -440,7 +446,7 @@ def install(
     todo: Mapping[bytes, Entry | None],
     flags: Mapping[bytes, str],
 ) -> bool:
-    """Put the copy in the index's place with these entries changed; False where that has moved."""
+    """Put the copy in the index's place with these entries changed; False where the index has moved."""
     lock = repo.index + ".lock"
     index.advance(repo.git, copy, repo.root, todo, flags)
     index.finish(copy)
@@ -457,7 +463,7 @@ def install(
 
 
 def entry(row: object) -> Entry | None:
-    """An entry as an intent keeps it. Raises Fatal for what none can be."""
+    """An entry in the form of an intent. Raises Fatal for a value that cannot be one."""
     if not isinstance(row, list) or len(row) != 2:
         return None
     try:
@@ -467,7 +473,7 @@ def entry(row: object) -> Entry | None:
 
 
 def _drop_lock(there: Repository, plan: Intent) -> None:
-    """Remove the index's lock where it is this dead commit's own prepared file."""
+    """Remove the index's lock where it is the dead commit's own prepared file."""
     lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
     if prepared and index.is_ours(lock, prepared):
         os.unlink(lock)

@@ -1,4 +1,4 @@
-"""The message of a commit: given or made up, changed by hooks and editor; trailers always last."""
+"""The message of a commit: given or made up, changed by hooks and editor, with the trailers always last."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from gitralph.records import checklist, published_name
 
 
 class Typed:
-    """What somebody typed into the editor: kept in the git dir until the commit has it."""
+    """What somebody typed into the editor. It is kept in the git dir until the commit has it."""
 
     def __init__(self, git_dir: str) -> None:
-        # A name of its own: git's COMMIT_EDITMSG is the next plain commit's.
+        # The name is our own: git's COMMIT_EDITMSG belongs to the next plain commit.
         self.path = git_dir + "/RALPH_EDITMSG"
         self.text: bytes | None = None
 
@@ -36,12 +36,12 @@ class Typed:
         files.write_whole(self.path, text)
 
     def drop(self) -> None:
-        """The commit has it."""
+        """Forget the text: the commit has it."""
         if self.text is not None and os.path.lexists(self.path):
             os.unlink(self.path)
 
     def hints(self, command: str) -> tuple[str, ...]:
-        """How to use it again where the commit failed."""
+        """Hints how to use the text again where the commit failed."""
         return () if self.text is None else (f"your message is kept: {command} -F {shlex.quote(self.path)}",)
 
 
@@ -70,11 +70,11 @@ def _first(ctx: Context, request: Request, made: Draft) -> bytes:
 
 
 def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
-    """``text`` ended with the trailers of the session. Raises Failed for an empty message."""
+    """The message ``text`` with the session's trailers at its end. Raises Failed for an empty message."""
     last = _own(ctx, request, made)
     if published_name.is_member(
         ctx.layout
-    ):  # an amended commit may name the session as it did before the fleet
+    ):  # an amended commit may name the session as it did before it joined a fleet
         plain = f"Ralph-Session: {request.session}".encode()
         text = b"\n".join(line for line in text.split(b"\n") if line != plain)
     # Trailers alone say nothing about a change: git would ask for a message too.
@@ -95,7 +95,7 @@ def through_hooks(
 ) -> bytes:
     """The message as prepare-commit-msg, the editor and commit-msg leave it, in git's order.
 
-    Raises Failed when one says no. What was typed before is not asked for again.
+    Raises Failed when one of them refuses. What was typed in an earlier round is not asked for again.
     """
     names = hooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
     text = typed.text or _first(ctx, request, made)
@@ -104,7 +104,7 @@ def through_hooks(
     path = f"{bench.folder}/COMMIT_EDITMSG"
     _write(path, _with_trailers(ctx, request, made, text))
     if "prepare-commit-msg" in names and typed.text is None:
-        # git gives no source where the editor opens on a text that nobody gave
+        # git passes no source where the editor opens on a text that nobody gave
         source = ["message"] if request.messages or not request.edit else []
         source = ["commit", "HEAD"] if request.amend and not request.messages else source
         _run(ctx, stage, "prepare-commit-msg", path, *source)
@@ -134,18 +134,18 @@ def _write(path: str, text: bytes) -> None:
 
 
 def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
-    """Open the editor on the message and what will be committed. Raises Failed when it fails."""
+    """Open the editor on the message and what will be committed. Raises Failed when the editor fails."""
     listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
     _write(path, _read(path) + cleanup.explain(listing))
     editor = ctx.git.line("var", "GIT_EDITOR")
-    # Through the shell, as git does: an editor may be set with options and quotes (git-var(1)).
+    # The editor runs through the shell, as with git: it may be set with options and quotes (git-var(1)).
     words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
     if runner.show(words, env=programs.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")
 
 
 def plan_tasks(text: str) -> list[str]:
-    """The task texts of a plan: its check boxes, outside code fences, in order."""
+    """The texts of a plan's tasks: its check boxes outside code fences, in order."""
     return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
 
 
@@ -178,7 +178,7 @@ def default_message(ctx: Context, record: dict[str, Any], changes: dict[bytes, s
     elif record.get("bead") is not None:
         subject = f"{record['bead']}: {_summary(changes)}"
     text = (subject or _summary(changes)).encode("utf-8", "replace")
-    # A commit object ends its message at a NUL for most readers (git refuses one).
+    # For most readers a message ends at a NUL (git refuses one).
     return text.replace(b"\0", b" ") + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""What a commit would be: drafted and told, with nothing moved. ``diff`` and the guard need no more."""
+"""What a commit would be, drafted with nothing moved. ``diff`` and the guard need no more than that."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitralph.words import sentences, ways_out
 
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
-    """What the session would commit as asked for, with the records of hooks as if they were written."""
+    """What the session would commit as asked for; records of hooks count as if they were written."""
     offers.catch_up(ctx, request.session)
     matches = None
     if request.match is not None:
@@ -25,14 +25,14 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     if request.picks is not None:
         return picking.applied(ctx, bench, made, request.picks)
-    # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
+    # Named paths of which nothing is taken. Without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
         return made._replace(left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
     return made
 
 
 def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
-    """The draft in a quarantine: no object reaches the repository. The caller removes the bench."""
+    """The draft in a quarantine: no object reaches the repository. The caller must remove the bench."""
     bench = open_bench(ctx, quarantine=True)
     made = drafted(ctx, bench, request)
     result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
@@ -40,7 +40,7 @@ def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
 
 
 def result_of(ctx: Context, made: Draft, status: str) -> Result:
-    """What a draft comes to, in the words of the answer."""
+    """The result of a draft, as ``--json`` and people get it."""
     return Result(
         status=status,
         session=None if made.by_person else made.session,
@@ -58,7 +58,7 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
 
 def _hints(ctx: Context, made: Draft) -> list[str]:
     given = ways_out.for_what_is_kept(ctx, made.session, made.outcomes)
-    # Nothing stands in the way, so there is no way out to tell of.
+    # Nothing stands in the way, so no hint is needed.
     if all(left.reason == decision.UNCHANGED for left in made.left):
         return given
     return [*ways_out.after_leaving(ctx, made.session, made.left), *given]
@@ -67,7 +67,7 @@ def _hints(ctx: Context, made: Draft) -> list[str]:
 def _notes(ctx: Context, made: Draft) -> list[str]:
     notes = []
     if made.head.ref is None:
-        # git says so at checkout only, which the agent that commits need not have seen.
+        # git says so only at checkout, which the committing agent need not have seen.
         notes.append("HEAD is detached; no branch will hold this commit")
     record = sessionfile.read(ctx.layout, made.session) or {}
     started = record.get("branch")
@@ -85,7 +85,7 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
         return []
     found = list[Note]()
     for path, letter in made.changes.items():
-        # Only for new files: a changed one meets upstream's in a merge, a new one as "both added".
+        # Only new files are checked: a changed file meets upstream's in a merge, a new one as "both added".
         theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
         if theirs is not None and theirs != made.entries[path]:
             found.append(Note(path, Why(Kind.UPSTREAM_OTHER)))

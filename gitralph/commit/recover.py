@@ -1,4 +1,8 @@
-"""What every writing command does first: finish or drop what a crash left behind."""
+"""What every writing command does first: finish or drop what a crash left behind.
+
+The work itself is done by the module that wrote the intent, see ``records.intents.FINISHED_BY``: for a commit
+by ``commit.land``.
+"""
 
 import contextlib
 import os
@@ -13,10 +17,10 @@ from gitralph.records import intents
 
 
 def heal(ctx: Context) -> None:
-    """Settle unless somebody is committing just now; never fails the command that came for something else."""
+    """Settle unless somebody is committing just now. Never fails the command that calls it."""
     try:
-        # `status` and its like must not wait behind a commit whose hooks run: what is not healed now, the
-        # next heals.
+        # `status` and the like must not wait behind a commit whose hooks run. The next command heals what is
+        # left.
         with locks.hold(ctx.layout, locks.COMMIT, wait=0):
             settle(ctx)
     except (OSError, RalphError):
@@ -24,9 +28,9 @@ def heal(ctx: Context) -> None:
 
 
 def settle(ctx: Context) -> list[str]:
-    """Finish commits that were cut short and clear the work folders of dead processes.
+    """Finish commits that were cut short, and remove the work folders of dead processes.
 
-    Runs under the commit lock. Returns the commits that were finished.
+    Runs under the commit lock. Returns the oids of the commits that were finished.
     """
     finished = intents.recover(ctx)
     if ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo):
@@ -37,13 +41,13 @@ def settle(ctx: Context) -> list[str]:
 
 
 def dead_work(layout: Layout) -> list[str]:
-    """The work folders and files of processes that are gone."""
+    """The work folders and files of processes that no longer exist."""
     try:
         names = os.listdir(layout.tmp)
     except FileNotFoundError:
         return []
     pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in sorted(names)]
-    # A pid used again keeps a dead folder a little longer, no more.
+    # A process id that is used again only keeps a dead folder a little longer.
     return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not process.exists(int(pid))]
 
 

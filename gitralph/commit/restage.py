@@ -1,7 +1,7 @@
-"""Gives a person's index back: once an agent's commit is made or refused, or its turn ends.
+"""Gives a person's index back once an agent's commit is made or refused, or the agent's turn ends.
 
-The intent names the session alone: what its shell staged, and what was there before, is asked when it is
-done, so that a second try finds nothing to do. Runs under the commit lock.
+The intent names only the session. What its shell staged, and what was there before, is looked up when the
+work is done. So a second try finds nothing to do. Runs under the commit lock.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _TRIES = 5
 
 
 def due(ctx: Context, session: str) -> None:
-    """Put back what a session's shell staged; where git holds the index, whoever comes next does it.
+    """Put back what a session's shell staged; where git holds the index, the next command does it.
 
-    Never fails the command that came for something else.
+    Never fails the command that calls it.
     """
     if not shell_staging.of(ctx, pending.family(ctx.layout, session)):
         return
@@ -36,7 +36,7 @@ def due(ctx: Context, session: str) -> None:
 
 
 def recover(ctx: Context) -> list[str]:
-    """Put back what is due in this worktree; an intent for one that is gone is dropped."""
+    """Put back what is due in this worktree; an intent of a removed worktree is dropped."""
     for todo in list(intents.unfinished(ctx.layout, Restaging)):
         if todo.token == ctx.layout.token:
             if _put_back(ctx, todo, pending.family(ctx.layout, todo.session)):
@@ -47,10 +47,10 @@ def recover(ctx: Context) -> list[str]:
 
 
 def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
-    """Put it back; False where git holds the index, or it kept moving."""
+    """Put the index entries back; False where git holds the index, or where it kept moving."""
     lock, prepared = f"{ctx.repo.index}.lock", f"{ctx.layout.tmp}/{todo.prepared['index']}"
     if index.is_ours(lock, prepared):
-        os.unlink(lock)  # killed before the exchange, which begins anew
+        os.unlink(lock)  # a kill came before the exchange, which begins anew
     files.make_folder(ctx.layout.tmp)
     for _ in range(_TRIES):
         if os.path.lexists(lock):
@@ -73,7 +73,7 @@ def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
 
 
 def mark(lay: Layout, family: Sequence[str]) -> None:
-    """Note that all that these sessions' commands have staged so far is put back."""
+    """Note that everything these sessions' commands have staged so far was put back."""
     for session in family:
         if os.path.lexists(lay.staged(session)):
             told = {"v": 1, "restaged": session, "ts": sessionfile.now()}

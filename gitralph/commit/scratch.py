@@ -1,11 +1,13 @@
-"""The worktree of our own in which hooks run where they could harm what others write meanwhile.
+"""The scratch worktree, in which hooks run where they could harm what others write meanwhile.
 
-It holds exactly the commit's tree. The tools that git ignores in the user's worktree (``node_modules``,
-``.venv``, ``.husky/_``) are reached through symbolic links, one for each ignored folder: nothing is
-copied, ``git clean`` and ``git stash --all`` take away the link and never what it leads to, and no
-privilege is needed as for a mount. A pattern like ``node_modules/`` does not match a link, so the links
-are excluded by a file of our own, named in the environment, since ``info/exclude`` belongs to all
-worktrees; what a hook adds in spite of that is left out by name.
+It holds exactly the commit's tree. Tools that git ignores in the user's worktree (``node_modules``,
+``.venv``, ``.husky/_``) are reached through symbolic links, one for each ignored folder. So nothing is
+copied. ``git clean`` and ``git stash --all`` remove the link and never what it leads to. And no privilege is
+needed, as it would be for a mount.
+
+A pattern like ``node_modules/`` does not match a link. So a file of our own excludes the links; the
+environment names it, since ``info/exclude`` belongs to all worktrees. Links that a hook adds all the same are
+left out by name.
 """
 
 import os
@@ -17,8 +19,8 @@ from gitralph.git.context import Context
 from gitralph.git.own_worktree import Slot
 from gitralph.git.run import Git
 
-# Byte code is valid for a source of the same size and second: one made for the commit's tree would be
-# taken for the main worktree's.
+# Byte code counts as valid for a source of the same size and second. So byte code from the commit's tree
+# would be taken for the main worktree's.
 _NO_TOOLS = (b"__pycache__", b".worktrees")
 
 
@@ -34,7 +36,7 @@ class Scratch(NamedTuple):
         return self.slot.folder
 
     def close(self) -> None:
-        """Take the links away and give the worktree to the next commit."""
+        """Remove the links and give the worktree to the next commit."""
         for path in self.borrowed:
             link = os.path.join(os.fsencode(self.folder), path)
             if os.path.islink(link):
@@ -55,9 +57,10 @@ def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> S
 
 
 def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
-    """Link what git ignores in the user's worktree into the scratch one; the paths that were linked.
+    """Link what git ignores in the user's worktree into the scratch one; returns the linked paths.
 
-    Folders wherever they lie, and files at the root (``.env``); object files in a source tree are no tools.
+    Folders are linked wherever they lie, files only at the root (``.env``): object files in a source tree are
+    no tools.
     """
     said = ctx.git.at(ctx.repo.root).run(
         "-c",
@@ -85,7 +88,7 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
 def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
     if not is_folder:
         return b"/" not in path
-    # A nested repository is somebody's work and no tool: a hook must not reach it through a link.
+    # A nested repository is somebody's work, not a tool: a hook must not reach it through a link.
     return path.rpartition(b"/")[2] not in _NO_TOOLS and not os.path.lexists(
         os.path.join(root, path, b".git")
     )
@@ -96,13 +99,13 @@ def _lies_below(path: bytes, linked: list[bytes]) -> bool:
 
 
 def _excluding(ctx: Context, git: Git, folder: str, borrowed: tuple[bytes, ...]) -> Git:
-    """git for which the links do not exist: what the user excludes everywhere, and each link."""
+    """A git that does not see the links: it excludes what the user excludes everywhere, and each link."""
     if not borrowed:
         return git
     path = folder + ".exclude"
     rows = b"".join(b"/" + _escaped(one) + b"\n" for one in borrowed)
     files.write_whole(path, _users_excludes(ctx) + b"\n" + rows)
-    # not by -c: pre-commit, the framework, passes GIT_CONFIG_COUNT on and drops GIT_CONFIG_PARAMETERS
+    # Not by -c: the framework pre-commit passes GIT_CONFIG_COUNT on and drops GIT_CONFIG_PARAMETERS.
     given = git.env.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdigit() else 0
     return git.at(
@@ -126,7 +129,7 @@ def _users_excludes(ctx: Context) -> bytes:
 
 
 def _escaped(path: bytes) -> bytes:
-    """A path as a pattern that matches it alone."""
+    """A path as a pattern that matches only this path."""
     out = b"".join(b"\\" + c if c in (b"\\", b"*", b"?", b"[") else c for c in map(_byte, path))
     return out[:-1] + b"\\ " if out.endswith(b" ") else out
 

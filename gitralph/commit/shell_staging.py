@@ -1,7 +1,7 @@
-"""What the shell commands of a session staged, and what a person had staged before: his index is his.
+"""What the shell commands of a session staged, and what a person had staged before.
 
-The pictures around a command tell both. What somebody staged since is left alone, and so is what another
-session's command that runs just now may have staged: that one's commit may be next.
+The index belongs to the person. Snapshots around each command tell both. What somebody staged since is left
+alone. So is what another session's running command may have staged: that session's commit may be next.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from gitralph.git.trees import Entry
 from gitralph.hook import windows
 from gitralph.hook.windows import AS_HEAD, Index, Window
 
-# git's own word for a commit that it has staged and worded itself (git 2.39): who ran that is not known.
+# git keeps such a file for a commit that it staged and worded itself (git 2.39). Nobody knows who ran that
+# command.
 _WORDED = ("SQUASH_MSG", "MERGE_MSG")
 
 
@@ -28,7 +29,7 @@ class PutBack(NamedTuple):
 
 
 def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
-    """What these sessions' commands staged and is staged still."""
+    """What these sessions' commands staged and what is still staged so."""
     commands = windows.read(ctx.layout)
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
@@ -56,7 +57,7 @@ def _is_worded(ctx: Context) -> bool:
 
 
 def _staged(commands: Iterable[Window], now: dict[bytes, Index]) -> dict[bytes, Index]:
-    """What was there before the first of the commands that led to what is staged now."""
+    """For each path the entry before the first of the commands that led to what is staged now."""
     before, last = dict[bytes, Index](), dict[bytes, Index]()
     for window in sorted(commands, key=lambda one: (one.closed is None, one.closed or 0)):
         rows = [(row.path, row.before, row.after) for row in window.staged]

@@ -1,1 +1,4 @@
-"""Whose each piece of each path is, and what of it a commit takes: read once, decided, nothing written."""
+"""Decides what one commit takes of each pending path.
+
+It reads everything once and writes nothing but blobs.
+"""

@@ -1,4 +1,4 @@
-"""The private folder in which a commit is drafted."""
+"""The bench: the private folder in which a commit is drafted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from gitralph.git.context import Context
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state's ``tmp``; with ``quarantine`` no object leaves it.
+    """Make a private folder in the state's ``tmp``; with ``quarantine`` no object leaves the folder.
 
-    Who only looks may do so where the state cannot be written: in the system's folder then.
+    A caller that only looks passes ``quarantine``. Where the state cannot be written, its folder is in the
+    system's temporary folder. Without ``quarantine`` that case raises Fatal.
     """
     parent = ctx.layout.tmp
     try:

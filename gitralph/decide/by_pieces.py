@@ -1,6 +1,7 @@
-"""Puts the question of one path to ``lines`` and turns its answer into an outcome.
+"""Asks ``lines`` what a session commits of one path, and turns the answer into an outcome.
 
-Gathers texts and steps, and what HEAD had held; nothing that earlier commits took is asked.
+This module gathers what ``lines`` needs: the texts, the steps, and the texts that HEAD held earlier. It never
+asks what earlier commits took.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Range = tuple[int, int]
 
 
 def separated(scene: Scene, state: PathState) -> Outcome:
-    """The outcome for one path whose lines can be told apart."""
+    """Decide one path line by line; refuse the path where its lines cannot be told apart."""
     others = provenance.others(scene, state)
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
@@ -72,7 +73,11 @@ def separated(scene: Scene, state: PathState) -> Outcome:
 
 
 def moved_along(scene: Scene, state: PathState) -> Outcome:
-    """Lines of the session that came here by another's move: they wait for the commit of that."""
+    """Tell of the session's lines in a file that another session moved here.
+
+    The lines wait until the session that moved the file commits the move. The outcome holds a note that says
+    so.
+    """
     if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
         return Outcome(state.path)
     known = path_texts.read(scene, state).pieces
@@ -83,7 +88,10 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
-    """Nobody recorded that the file went: of what went with it nothing is committed, and that is said."""
+    """Decide a path whose file is gone although no session recorded the deletion.
+
+    Where lines of the session went with the file, the path is left with a reason. Nothing is committed.
+    """
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     if any(known.is_history(x) and known.owner(x) is None for x in own):
         return _refuse(state, decision.GONE, Why(Kind.GONE), [])
@@ -91,9 +99,13 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
 
 
 def _follow(scene: Scene, state: PathState) -> str:
-    """How corrections go along: where another's command may have made one, only if no word changed."""
+    """Say how an unrecorded correction of the session's lines goes along: LEAVE, FORM or WORDS of ``choose``.
+
+    FORM holds where another session's shell command may have made the correction: then every word must be
+    kept.
+    """
     if scene.by_person:
-        return choose.LEAVE  # they are what is asked for
+        return choose.LEAVE  # the person asks for the unrecorded lines themselves
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return choose.LEAVE
     content = scene.contents[state.path]
@@ -110,7 +122,11 @@ def _follow(scene: Scene, state: PathState) -> str:
 def _on_its_lines(
     scene: Scene, known: PathTexts, found: Separation, how: str
 ) -> tuple[Separation, tuple[Range, ...]]:
-    """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
+    """Add a note for each unrecorded line that stands on the session's lines and stays out of the commit.
+
+    Returns the separation with these notes, and the ranges of such lines: a person may give them to the
+    session.
+    """
     kept = [n for n in found.notes if n.why.sessions == (UNRECORDED,) and n.why.kind in STAYS_OUT]
     where = [n.lines for n in kept if n.lines]
     if scene.by_person:
@@ -131,7 +147,7 @@ def _on_its_lines(
 
 
 def ranges(numbers: Iterable[int]) -> list[Range]:
-    """Line numbers as ranges."""
+    """Turn line numbers into ranges: 1, 2, 5 become (1, 2), (5, 5)."""
     out: list[Range] = []
     for number in sorted(set(numbers)):
         if out and number == out[-1][1] + 1:
@@ -142,8 +158,8 @@ def ranges(numbers: Iterable[int]) -> list[Range]:
 
 
 def _with_others(why: Why) -> Why:
-    """Why lines cannot be told apart, which matters since others changed the file too."""
-    if why.kind is Kind.MANY_EDITS:  # they alone are reason enough
+    """Turn the reason why lines cannot be told apart into one for refusing: others changed the file too."""
+    if why.kind is Kind.MANY_EDITS:  # so many edits are a reason by themselves, whoever made them
         return why
     kind = Kind.OTHERS_CHANGED if why.kind is Kind.LARGE else Kind.OTHERS_THERE
     return Why(kind, because=why)
@@ -156,7 +172,11 @@ def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Out
 def _uses(
     scene: Scene, state: PathState, taken: Iterable[str] = (), included: Iterable[str] = ()
 ) -> tuple[Use, ...]:
-    """All that the session has there is told of, and what goes along: what it means later, the lines say."""
+    """List what the commit log gets: for each session how far its records were read, and its pieces that go.
+
+    ``taken`` are keys of pieces, ``included`` other sessions whose lines go along. The log decides nothing
+    later; lines decide.
+    """
     keys = {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
     units, others = list(taken), set(included) & set(keys.values())
     return tuple(
@@ -188,13 +208,13 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
-    """Without what was said already of lines that are left out, or was in a commit that HEAD still has."""
+    """Drop the notes that are no news: said by an earlier commit, or about pieces that HEAD has already."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     said = {row for name in scene.own for row in commit_log.said(state.journal, name)}
 
     def is_news(note: LineNote) -> bool:
         if scene.by_person:
-            # he sees what became of his lines: no record of his is lost
+            # a person reads all notes but STAYS_OUT: no record of a person's can be lost
             return note.why.kind not in STAYS_OUT
         if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
             return False
@@ -205,14 +225,17 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
 
 
 def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
-    """Whether commits took all of these pieces, and HEAD descends from them: what came later is history."""
+    """True when commits took all of these pieces and HEAD still descends from those commits.
+
+    What happened to the lines afterwards is history.
+    """
     head = Head(None, scene.head)
     took = [commit_log.taking(state.journal, unit) for unit in units]
     return bool(took) and all(any(refs.contains(scene.repo, head, oid) for oid in one) for one in took)
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome:
-    """No line of this session's is to be committed; said once."""
+    """Make the outcome of a path of which the session has no line to commit; it is noted once."""
     if not notes and not any(state.untold(name) for name in scene.own):
         return Outcome(state.path)
     unchanged = Left(state.path, decision.UNCHANGED, Why(Kind.NOTHING_TO_COMMIT))
@@ -222,7 +245,7 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome
 
 
 def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
-    """What of a path stays out."""
+    """The parts of a path that stay out of the commit, each with its reason."""
     return tuple(Left(state.path, one.reason, one.why, one.sessions, one.lines) for one in found.left)
 
 
@@ -231,7 +254,11 @@ def _notes_of(state: PathState, found: Separation) -> tuple[Note, ...]:
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
-    """The lines that a move took along from a path and that are neither HEAD's nor the session's: whose."""
+    """List the lines that a moved file brought from its old path and that neither HEAD nor the session has.
+
+    ``left_by`` is the record with which the file left the old path. Returns each line's text with its owner,
+    None for nobody.
+    """
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
     texts = [row for row in texts if row[0].offset < left_by.offset]

@@ -1,7 +1,7 @@
 """Decides for each pending path of a session what of it goes into the commit.
 
-Whole files here; where several owners share a text, ``by_pieces`` takes over. Decisions only: a scene goes in
-and an outcome comes out, and nothing is written but blobs.
+This module decides whole files. ``by_pieces`` decides files whose text several owners share. A ``Scene`` goes
+in and an ``Outcome`` comes out. Nothing is written but blobs.
 """
 
 import itertools
@@ -19,13 +19,13 @@ from gitralph.hook.journal import Record, replay
 from gitralph.records import pending
 from gitralph.records.pending import PathState
 
-# Names of work files in a bench, which one process may use for several looks at one path: the only state
-# here, and nothing is decided by it.
+# Numbers the work files in a bench, so that one process can look at a path several times. This counter is the
+# only state of the module, and no decision depends on it.
 _NUMBERS = itertools.count()
 
 
 def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tuple[Use, ...]:
-    """What a commit tells of these sessions (the family): how far it has read what they recorded here."""
+    """How far the commit read the records of these sessions (by default the family's), for the commit log."""
     out = []
     for session in sorted(sessions if sessions is not None else scene.own):
         if session in state.owners():
@@ -40,20 +40,20 @@ def _unchanged(scene: Scene, state: PathState) -> bool:
 
 
 def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
-    """True when the chain starts from what HEAD holds."""
+    """True when the chain starts from the text that HEAD holds."""
     head = scene.reader.entry(state.path)
     first = next(record for record in chain.records if record.is_exact)
     if head is None or first.before is None:
         return head is None and first.before is None
-    # The usual case costs no process: the bytes are the blob.
+    # In the usual case the text id is the blob's oid, and no process is needed.
     if first.before == head.oid.decode():
         return True
     text = _text_before(scene, state, first)
     if text is None:
         return False
     name = f"base-{next(_NUMBERS)}"
-    # Only git knows what attributes make of a text; `hash-object --path` is wrong for a file that has CRLF in
-    # HEAD already (seen with git 2.39).
+    # Only git knows which blob the attributes make of a text. `hash-object --path` gives the wrong one for a
+    # file that has CRLF in HEAD already (seen with git 2.39).
     made = blobs.blobs_for(
         scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
     )
@@ -79,7 +79,7 @@ def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Out
 
 
 def _void(scene: Scene, state: PathState) -> Outcome:
-    """Nothing to commit, which is said once."""
+    """The outcome of a path with nothing to commit; a note says so once."""
     kind = Kind.AS_IN_HEAD
     if scene.contents[state.path].absent:
         first = next(iter(state.journal.records), None)
@@ -91,20 +91,21 @@ def _void(scene: Scene, state: PathState) -> Outcome:
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
-    """The outcome for one path that several rules may keep out, in the order of the rules.
+    """Decide one path. The first rule that applies gives the outcome.
 
-    Whole files are decided before lines: those as in HEAD, those known by path alone, those without lines.
+    Rules for whole files come first: a file as HEAD has it, a file known by its path alone, a file without
+    lines. Lines are separated last.
     """
     path, content = state.path, scene.contents[state.path]
     if scene.by_person:
         return _of_nobody(scene, state)
     if not state.owners() & scene.own:
         return Outcome(path)
-    # Asked for by name, so no rule below keeps it out; those that protect the repository stand in
-    # `inputs.look`.
+    # The user named this path, so no rule below keeps it out. The rules that protect the repository have been
+    # applied in `inputs.look`.
     if scene.wishes.whole_file:
         return _take_whole(scene, state)
-    # A new path only: what git tracks is not ignored (gitignore(5)).
+    # This rule holds for a new path only: git never ignores a file that it tracks (gitignore(5)).
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
     if content.absent and _is_moved_away(scene, state):
@@ -123,14 +124,14 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return by_pieces.separated(scene, state) if others else _whole(scene, state, mine)
     since = records_since_head(scene, state)
     if since is not None and _is_alone(scene, state, since):
-        # The way of nearly every commit: own exact records lead from HEAD to the file, and no line need be
-        # separated.
+        # Nearly every commit goes this way: the session's own exact records lead from HEAD to the file, so no
+        # line needs to be separated.
         return _take_edits(scene, state, Chain(tuple(since)))
     return by_pieces.separated(scene, state)
 
 
 def _is_moved_away(scene: Scene, state: PathState) -> bool:
-    """True for a file that was moved, with all its lines: whose these are is asked where it is now."""
+    """True for a file that was moved away while sessions had lines in it; the new path decides these."""
     last = state.journal.records[-1] if state.journal.records else None
     if last is None or last.op != "rename-from" or last.other_path is None:
         return False
@@ -150,12 +151,15 @@ def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
     if last.session in scene.own and not _unchanged(scene, state):
         return _take_edits(scene, state, Chain((last,)))
     if scene.reader.entry(state.path) is None:
-        return Outcome(state.path)  # it went along, in somebody's commit
+        return Outcome(state.path)  # the deletion went along in the commit that took the new path
     return by_pieces.separated(scene, state)
 
 
 def _of_nobody(scene: Scene, state: PathState) -> Outcome:
-    """What of a path no session owns: all of it where none has anything there."""
+    """Decide a path for a person's commit: everything of it that no session owns.
+
+    Where no session has anything in the path, the person gets all of it.
+    """
     path, content = state.path, scene.contents[state.path]
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
@@ -173,12 +177,17 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         return Outcome(path, left=(left,))
     since = records_since_head(scene, state)
     if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
-        return Outcome(path)  # the sessions made all that differs
+        # the sessions' records explain the whole difference, so nothing is left for the person
+        return Outcome(path)
     return by_pieces.separated(scene, state)
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:
-    """The session's records after the file was HEAD's last, and by path alone those untold."""
+    """The session's records that still count for the file as it stands.
+
+    An exact record counts when it came after the file last equalled HEAD. A record by path alone counts while
+    no commit has told of it.
+    """
     since = records_since_head(scene, state)
     late = {r.offset for r in (state.journal.records if since is None else since)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}
@@ -187,12 +196,12 @@ def counting(scene: Scene, state: PathState) -> list[Record]:
 
 def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
     """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
-    # Others' lines may be in the file, or gone from it by a write that did not know of them.
+    # Other sessions' lines may stand in the file, or a write that did not know of them may have removed them.
     return bool(since) and not state.owners() - scene.own and _is_chain(scene, state, since)
 
 
 def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
-    """True when exact records lead, one by one, from HEAD's text to the file's."""
+    """True when exact records, whoever made them, lead one by one from HEAD's text to the file's."""
     if not all(r.is_exact for r in since):
         return False
     chain = Chain(tuple(since))
@@ -208,9 +217,10 @@ def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bo
 
 
 def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
-    """A file without lines, or known by its path, in which nobody else has anything.
+    """Decide a path that has no lines, or is known by its path alone, where nobody else has anything.
 
-    A claim by hand takes it as it stands; what a hook recorded only as it was then.
+    A path that a person claimed by hand goes as it stands. A path that a hook recorded goes only while the
+    file is as it was recorded.
     """
     content = scene.contents[state.path]
     if state.bare & scene.own:
@@ -219,10 +229,11 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
         return Outcome(state.path)
     last = mine[-1]
     if content.absent and last.after is None and last is state.journal.records[-1]:
-        # A deletion known by its path only has the same effect as an exact one: the file is gone.
+        # A deletion known by its path alone has the same effect as an exact one: the file is gone.
         if not last.is_exact:
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
-        if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
+        # the session deleted what HEAD has; it does not matter what the file held in between
+        if _base_fits(scene, state, Chain((last,))):
             return _take_edits(scene, state, Chain((last,)))
     chain = provenance.chain_of(state.journal.records, mine)
     if content.absent and chain.last.after is not None:
@@ -248,7 +259,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:
-    """The gitlink moves when the session recorded the gitlink itself."""
+    """Decide a submodule: its gitlink moves when the session recorded the gitlink itself."""
     oid = history.submodule_head(scene.repo, state.path)
     if oid is None:
         return _refuse(state, decision.SUBMODULE, Why(Kind.NO_COMMIT), [])
@@ -259,12 +270,12 @@ def _submodule(scene: Scene, state: PathState) -> Outcome:
 
 
 def _take_whole(scene: Scene, state: PathState) -> Outcome:
-    """``--whole-file``: the path as it stands, whoever changed it."""
+    """Decide a path for ``--whole-file``: it goes as it stands, whoever changed it."""
     if scene.contents[state.path].mode == GITLINK:
         return _submodule(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state)
-    # Others' lines go along because they were asked for; the trailer says so, or history would lie about
+    # The user asked for the lines of others too. A trailer names these sessions, or history would lie about
     # them.
     return Outcome(
         state.path,

@@ -1,4 +1,4 @@
-"""What may become of one pending path: taken, left with a reason, or told of with a note."""
+"""What may become of one pending path: it is taken, or left with a reason; notes may be added."""
 
 from typing import NamedTuple
 
@@ -17,22 +17,22 @@ UNSURE = frozenset([STALE, UNANCHORED])
 DECLINED = "declined"
 """A person was asked and did not choose it; it stays pending."""
 
-# Not left and not taken yet: lines that stand on what another session has not committed.
+# The lines stand on lines that another session has not committed. The path is neither taken nor left yet.
 WAITING = "waiting"
 
 EDITS, WHOLE_FILE = "edits", "whole-file"
 
 
 class Left(NamedTuple):
-    """A path, or units of it, that this commit does not take."""
+    """A path, or some lines of it, that this commit does not take."""
 
     path: bytes
     reason: str
     why: Why
     sessions: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
-    optional: bool = False  # nobody recorded it: it is only left, whatever the reason
-    by_shell: bool = False  # --with-shell would take it
+    optional: bool = False  # no session recorded it, so it never makes the commit refuse
+    by_shell: bool = False  # the option --with-shell would take it
 
     @property
     def refuses(self) -> bool:
@@ -40,7 +40,7 @@ class Left(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What is told of a path, or lines of it, beside what becomes of it."""
+    """Something to tell about a path or some of its lines; it does not change what becomes of them."""
 
     path: bytes
     why: Why
@@ -48,10 +48,11 @@ class Note(NamedTuple):
 
 
 class Use(NamedTuple):
-    """How far a commit has read one session's records of one path: bytes of journal and manifest.
+    """How far a commit has read one session's records of one path, in bytes of journal and manifest.
 
-    ``units`` are the pieces that it took, None where it took the path whole. A log: it decides nothing but
-    whether a claim by path alone is still open, and what was said already.
+    ``units`` are the keys of the pieces that the commit took, None where it took the path whole. A use is a
+    line of the log. It decides two things only: whether a claim by path alone is still open, and what was
+    said already.
     """
 
     session: str
@@ -63,8 +64,9 @@ class Use(NamedTuple):
 class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``entry`` is a submodule's, which has no text. ``void``: there is nothing to commit, and that was said.
-    ``kept`` are lines that nobody recorded on the session's own, and that stay out.
+    ``entry`` is set for a submodule, which has no text. ``void``: nothing is to be committed, and a note said
+    so. ``kept`` are ranges of lines that nobody recorded: they stand on the session's lines and stay out of
+    the commit.
     """
 
     path: bytes

@@ -1,7 +1,7 @@
-"""Paths that take each other's place: a file where HEAD has a folder, a folder where it has a file.
+"""Paths that take each other's place: a file where HEAD has a folder, or a folder where HEAD has a file.
 
-What a tree cannot hold at once belongs together, so it is listed and judged together: nobody else's
-file goes with a folder unnamed, and nobody's file is pushed aside.
+A tree cannot hold both at once, so a commit has both changes or neither, and lists both. A file of another
+session never goes or gives way without being named.
 """
 
 from gitralph.base.kinds import Kind, Why
@@ -14,9 +14,9 @@ from gitralph.git.trees import FOLDER, BlockedError
 
 
 def settle(scene: Scene, draft: Draft) -> Draft:
-    """The draft with what takes another path's place completed or refused."""
+    """Complete each change that takes another path's place, or refuse it."""
     for path in [path for path, entry in draft.entries.items() if entry is not None]:
-        if path in draft.entries:  # else it went with another
+        if path in draft.entries:  # an earlier round may have taken the path out
             draft = _settled(scene, draft, path)
     return draft
 
@@ -33,7 +33,7 @@ def _settled(scene: Scene, draft: Draft, path: bytes) -> Draft:
 
 
 def _with_folder_gone(scene: Scene, draft: Draft, path: bytes) -> Draft:
-    """A file replaces a folder: every file below goes too, and is listed."""
+    """A file replaces a folder of HEAD: every file below the folder goes in the same commit and is listed."""
     below = [child for child in draft.base.files_below(path) if child not in draft.entries]
     for child in below:
         others = _others_at(scene, child)
@@ -43,26 +43,27 @@ def _with_folder_gone(scene: Scene, draft: Draft, path: bytes) -> Draft:
 
 
 def _with_way_clear(scene: Scene, draft: Draft, path: bytes, blocking: bytes) -> Draft:
-    """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
+    """A new file lies below a path that is a file in HEAD: that file goes too and is listed."""
     if blocking in draft.entries and draft.entries[blocking] is None:
         return draft
     others = _others_at(scene, blocking)
     if others:
         return _kept_out(draft, path, Why(Kind.FILE_OF_OTHERS, path=blocking), others)
-    # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
+    # An exact record would tell that the file was removed. Without one the file in HEAD is still somebody's.
     if draft.how[path] == decision.EDITS:
         return _kept_out(draft, path, Why(Kind.FILE_STAYS, path=blocking), _sessions(draft, blocking))
-    # Claimed as it stands, and it stands in a folder: the file is gone, whoever removed it.
+    # The whole path was claimed as it stands, inside a folder. So the file of HEAD is gone, whoever removed
+    # it.
     return _with_removed(scene, draft, [blocking], path)
 
 
 def _kept_out(draft: Draft, path: bytes, why: Why, sessions: list[str]) -> Draft:
-    """Take a path back out of the draft: refused, and its records stay pending."""
+    """Take a path out of the draft again as refused; its records stay pending."""
     return draft.without([Left(path, decision.CONTESTED, why, tuple(sessions))])
 
 
 def _others_at(scene: Scene, path: bytes) -> list[str]:
-    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
+    """The other sessions with records at a path; none with ``--whole-file``, which asks for all of it."""
     if scene.wishes.whole_file:
         return []
     return sorted(scene.recorded_at(path).owners() - scene.own)
@@ -74,7 +75,7 @@ def _sessions(draft: Draft, path: bytes) -> list[str]:
 
 
 def _with_removed(scene: Scene, draft: Draft, paths: list[bytes], with_path: bytes) -> Draft:
-    """Paths that are gone from the worktree go from HEAD too, as their records say or whoever did it."""
+    """Remove from HEAD the paths that are gone from the worktree, whoever removed them."""
     included = [found for path in paths for found in _included(scene, path)]
     return draft._replace(
         entries={**draft.entries, **dict.fromkeys(paths)},
@@ -84,7 +85,7 @@ def _with_removed(scene: Scene, draft: Draft, paths: list[bytes], with_path: byt
 
 
 def _included(scene: Scene, path: bytes) -> list[Outcome]:
-    """What ``--whole-file`` takes of others with a path that goes."""
+    """With ``--whole-file``: the outcome that takes other sessions' records of a removed path along."""
     state = scene.recorded_at(path)
     if not (scene.wishes.whole_file and state.owners()):
         return []

@@ -1,6 +1,6 @@
-"""Everything a decision about paths looks at, read once: HEAD's tree, files, the blobs they make, records.
+"""Everything that a decision about paths looks at, read once: HEAD's tree, files, their blobs, the records.
 
-A ``Question`` says where and for whom; :func:`look` answers it with a ``Scene``, which nothing changes.
+A ``Question`` says where and for whom. :func:`look` answers it with a ``Scene``, which nothing changes.
 ``commit``, ``status``, ``diff``, ``why``, ``undo`` and ``assign`` all decide on a scene, so that they cannot
 disagree.
 """
@@ -37,8 +37,8 @@ Entries = Mapping[bytes, Entry | None]
 class Wishes(NamedTuple):
     """How the user wants doubtful paths treated.
 
-    ``with_shell``: what shell commands of the session may have made is wanted; ``own_shell``: where no other
-    session's may have.
+    ``with_shell``: take also what shell commands of the session may have made. ``own_shell``: take it only
+    where no other session's command may have made it.
     """
 
     skip_entangled: bool = False
@@ -48,15 +48,16 @@ class Wishes(NamedTuple):
     own_shell: bool = False
 
 
-# One value for all who wish nothing: it is frozen.
+# All who wish nothing share this value; it is frozen.
 _NO_WISHES = Wishes()
 
 
 @dataclass(frozen=True)
 class Question:
-    """Where and for whom is asked. ``family`` commits as one: the session and its subagents' sessions.
+    """Where and for whom a decision is asked.
 
-    ``reader`` reads what edits are judged against, HEAD's tree.
+    ``family`` are the ids of the session and its subagents' sessions; they commit as one. ``reader`` reads
+    the tree against which edits are judged: HEAD's, or on an orphan branch what ``orphan`` says.
     """
 
     repo: Repository
@@ -76,13 +77,13 @@ class Question:
 
     @property
     def by_person(self) -> bool:
-        """True where what no session owns is asked for."""
+        """True when a person asks for what no session owns."""
         return decision.UNRECORDED in self.own
 
     @property
     def converts(self) -> bool:
-        """True when line ends may be converted whatever the attributes say."""
-        # `input` converts on the way in alone (git-config(1)), and that is the way a commit goes.
+        """True when git may convert line ends here whatever the attributes say."""
+        # `input` converts only on the way into the repository (git-config(1)), and a commit goes that way.
         return (self.config.get("core.autocrlf") or "false").lower() in ("true", "input")
 
     @cached_property
@@ -94,13 +95,13 @@ class Question:
         return {}
 
     def recorded_at(self, path: bytes) -> PathState:
-        """The records of a path beside those that are asked for; its journal is read once."""
+        """The records of a path that is not among those asked for. Each journal is read once."""
         if path not in self._states:
             self._states[path] = pending.path_state(self.layout, path, [])
         return self._states[path]
 
     def claims_of(self, session: str) -> Claims:
-        """What a session's manifest claims; read once, and only where somebody asks."""
+        """What a session's manifest claims. Each manifest is read once, and only when somebody asks."""
         if session not in self._claims:
             self._claims[session] = pending.claims(self.layout, session)
         return self._claims[session]
@@ -110,7 +111,7 @@ class Question:
 class Scene(Question):
     """A question with what was read for it: ``contents`` and ``entries`` are the files as they stand.
 
-    ``barred`` are paths that are none of a commit's business, with the reason.
+    ``barred`` are paths that no commit here may take, each with the reason.
     """
 
     states: Mapping[bytes, PathState]
@@ -121,7 +122,7 @@ class Scene(Question):
 
     @cached_property
     def filtered(self) -> set[bytes]:
-        """The paths that a clean filter governs; asked only where any filter is configured."""
+        """The paths that a clean filter governs. git is asked only where some filter is configured."""
         return _filtered(self, self.contents)
 
 
@@ -133,7 +134,10 @@ def question(
     family: Iterable[str],
     wishes: Wishes = _NO_WISHES,
 ) -> Question:
-    """What is asked of the worktree as it stands against ``head``. Raises Fatal where HEAD is damaged."""
+    """Make the question for the worktree as it stands against ``head``.
+
+    Raises Fatal where HEAD is damaged.
+    """
     return Question(
         repo=ctx.repo,
         config=ctx.config,
@@ -148,19 +152,22 @@ def question(
 
 
 def _filtered(asked: Question, paths: Iterable[bytes]) -> set[bytes]:
-    # `clean` and, for filters that run once for all files, `process` (gitattributes(5)).
+    # A filter may be configured as `clean` or, to run once for all files, as `process` (gitattributes(5)).
     names = asked.config.names("filter", "clean") + asked.config.names("filter", "process")
     return blobs.filtered_paths(asked.repo.git.at(asked.repo.root), paths) if names else set()
 
 
 def records_of(asked: Question, state: PathState) -> list[Record]:
-    """The family's records of a path, whatever became of them, in file order."""
+    """All records of the family for a path, committed or not, in the order of the journal."""
     records = [r for s in asked.family for r in state.records.get(s, [])]
     return sorted(records, key=lambda record: record.offset)
 
 
 def manifest_upto(asked: Question, state: PathState, session: str) -> int | None:
-    """How far a session's manifest is read, where it names the path; another's is read on demand."""
+    """How many bytes of a session's manifest were read, None where it does not name the path.
+
+    The manifest of a session outside the family is read on demand.
+    """
     if session in asked.own or session in state.manifest_upto:
         return state.manifest_upto.get(session)
     claim = asked.claims_of(session)
@@ -168,7 +175,7 @@ def manifest_upto(asked: Question, state: PathState, session: str) -> int | None
 
 
 def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
-    """Read the files and make their blobs; the scene says which paths are none of a commit's business."""
+    """Read the files and make their blobs. The scene also says which paths no commit here may take."""
     contents: dict[bytes, Content] = {}
     barred: dict[bytes, Left] = {}
     for path, state in states.items():
@@ -176,7 +183,7 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
             contents[path] = asked.worktree.read(path)
             asked.reader.lookup(path)
         except LeadsOutError:
-            if _deleted(asked, state):  # for git too, nothing is there beyond a link
+            if _deleted(asked, state):  # for git, too, nothing exists beyond a symbolic link
                 contents[path] = ABSENT
                 continue
             barred[path] = Left(path, decision.OUTSIDE, Why(Kind.BEHIND_A_LINK))
@@ -187,7 +194,7 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
             barred |= _in_another_repository(asked, path, contents[path])
     wanted = {path: content for path, content in contents.items() if path not in barred}
     entries, unfiltered = _make_blobs(asked, wanted)
-    # git tracks what HEAD has, whatever the rules of ignoring say; only a new path can be ignored.
+    # git tracks what HEAD has, whatever the ignore rules say. So only a new path can be ignored.
     new = [p for p, c in wanted.items() if not c.absent and asked.reader.entry(p) is None]
     return Scene(
         repo=asked.repo,
@@ -208,18 +215,18 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
 
 
 def _in_another_repository(asked: Question, path: bytes, content: Content) -> dict[bytes, Left]:
-    """A new path below a nested ``.git``: its record came from a script, not from our hook."""
+    """Bar a new path below a nested ``.git``: only a script can have recorded it, our hook never does."""
     if content.absent or asked.reader.entry(path) is not None:
         return {}
     nested = history.repository_above(asked.repo, path)
-    # Our hook never records across a nested `.git`; any script may write a manifest line.
+    # Any script may write a line into a manifest.
     if nested is None:
         return {}
     return {path: Left(path, decision.SUBMODULE, Why(Kind.IN_REPOSITORY, path=nested))}
 
 
 def _deleted(asked: Question, state: PathState) -> bool:
-    """True when deleting the path was the last thing that was recorded there, by this session."""
+    """True when the last record of the path is a deletion by this session."""
     mine = records_of(asked, state)
     return bool(mine) and mine[-1].after is None and mine[-1] is state.journal.records[-1]
 
@@ -227,14 +234,14 @@ def _deleted(asked: Question, state: PathState) -> bool:
 def _make_blobs(
     asked: Question, wanted: dict[bytes, Content]
 ) -> tuple[dict[bytes, Entry | None], dict[bytes, Left]]:
-    """The entries of the files as they stand; the paths whose filter fails are refused."""
+    """Make the entries of the files as they stand; paths whose filter fails are refused."""
     try:
         return _blobs(asked, "now", wanted), {}
     except GitError:
-        # One filter that fails makes the whole `git update-index` fail: find out which, so that the other
-        # paths go on.
+        # One filter that fails makes the whole `git update-index` fail. So find the path to blame and let the
+        # other paths go on.
         suspects = sorted(_filtered(asked, wanted))
-        # No filter to blame: the failure is git's, and the whole question fails with it.
+        # Without a filter to blame the failure is git's own, and the whole question fails with it.
         if not suspects:
             raise
     entries: dict[bytes, Entry | None] = {}
@@ -258,7 +265,7 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
         return set()
     done = repo.git.at(repo.root).try_run(
         "-c",
-        # A look must start no program that the configuration names.
+        # This look must start no program that the configuration names.
         "core.fsmonitor=false",
         "check-ignore",
         "-z",
@@ -269,7 +276,7 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
 
 
 def read_blob(scene: Scene, entry: Entry) -> bytes:
-    """The raw bytes of a blob. Raises Fatal where it is missing."""
+    """The raw bytes of a blob. Raises Fatal where the object is missing."""
     try:
         return scene.repo.objects.raw(entry.oid)[1]
     except KeyError:

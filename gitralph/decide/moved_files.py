@@ -1,7 +1,7 @@
-"""A file that was moved takes its text along: whose that is, is asked where it came from.
+"""Files that were moved. A moved file takes text along, and its old path knows whose that text is.
 
-Both ends of a rename belong together: a commit has both or neither, and no line of another session, or
-of nobody, under the new name.
+A rename has two ends, and a commit has both or neither. Lines of other sessions or of nobody never land under
+the new name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ _FROM, _TO = "rename-from", "rename-to"
 
 
 class Rename(NamedTuple):
-    """One rename: the path it left with that record of its journal, and the path it came to."""
+    """One rename. ``left_by`` is the record in the old path's journal with which the file left."""
 
     old: bytes
     new: bytes
@@ -32,19 +32,19 @@ def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> Path
 
 
 def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
-    """Where a file came from by the rename ``to``, one of the records of ``come``."""
+    """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
     old, path, records = to.other_path, come.path, come.journal.records
     if old is None:
         return _by_text(scene, states, come, to)
     state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
-    # a file may go to and fro: the n-th arrival is of the n-th departure
+    # A file may move to and fro. So the n-th arrival belongs to the n-th departure.
     number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
     return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
 
 
 def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
-    """The same for records that do not name the other end: older versions wrote such."""
+    """Find the same for records without the other path, as older versions wrote them: by the text."""
     for old, state in states.items():
         for record in state.journal.records:
             fits = record.op == _FROM and record.other is None and record.before == to.after
@@ -63,7 +63,7 @@ def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
 
 
 def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
-    """The outcome of the new path, refused where it brings lines of others that came with the file."""
+    """Refuse the new path where it would commit lines of others that came with the file."""
     if found.content is None or found.content.data is None or not move.left_by.is_exact:
         return found
     came = _lines(found.content.data)
@@ -72,7 +72,8 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
         came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
     along = by_pieces.lines_along(scene, move.state, move.left_by)
     whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
-    if scene.wishes.include_entangled:  # else a person's correction was included, and nothing that came along
+    # Without this option only a person's correction was included, and nothing that came along with the file.
+    if scene.wishes.include_entangled:
         whose -= set(found.includes)
     if not whose:
         return found
@@ -91,14 +92,20 @@ def _lines(text: bytes | None) -> set[bytes]:
 def settle(
     scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome]
 ) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
-    """The outcomes with moved texts of others refused, and the paths that must be committed together."""
+    """Refuse moved files that bring lines of others.
+
+    Returns the outcomes, and the pairs of paths of each rename.
+
+    A commit must have both paths of a pair or neither.
+    """
     by_path = {one.path: one for one in decided}
     if scene.wishes.whole_file:
-        return list(by_path.values()), []  # each path was named, to be taken as it stands
+        return list(by_path.values()), []  # the user named each path, to be taken as it stands
     moves = list(_moves(scene, states))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
-        # where the old path is refused already, one reason is enough; but some of it may be skipped only
+        # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
+        # lines of the old path are left out, so the new path is judged too.
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
@@ -110,7 +117,10 @@ def settle(
 
 
 def _is_lost(scene: Scene, come: PathState) -> bool:
-    """Tell whether the file is as the move left it, and HEAD has another text and had none of those since."""
+    """True when the move replaced a text that no commit holds and that nothing on disk holds any more.
+
+    The file is as the move left it, HEAD has another text there, and HEAD never held a later one.
+    """
     last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
     if provenance.content_id(scene.contents[come.path]) != last.after:
         return False

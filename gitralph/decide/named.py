@@ -1,4 +1,7 @@
-"""Paths that the user named for a commit which has nothing of the session there: said, never passed over."""
+"""Paths that the user named for a commit although the session has nothing there.
+
+They are reported, never ignored.
+"""
 
 import os
 
@@ -11,15 +14,16 @@ from gitralph.git.context import Context
 
 
 def exact(ctx: Context, request: Request) -> set[bytes]:
-    """The paths that the user wrote out, as against those that a folder or a pattern holds."""
+    """The paths that the user wrote out one by one, not those that a folder or a pattern covers."""
     here = os.fsdecode(ctx.repo.prefix)
     return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
 
 
 def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
-    """Changed paths that the user named for ``--whole-file`` and the session has nothing on.
+    """Changed paths that the user named for ``--whole-file`` and in which the session has nothing.
 
-    A path that he wrote out, or all that he named; what a folder holds beside the session's is no fault.
+    Such a path counts when the user wrote it out, or when nothing that the user named is the session's. Other
+    files in a named folder are no fault.
     """
     assert request.match is not None
     dirty = set(request.match(uncommitted.dirty_paths(ctx.repo, ctx.config))) - known

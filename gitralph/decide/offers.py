@@ -1,7 +1,8 @@
-"""What shell commands changed and is nobody's yet: new files, and what several sessions may have made.
+"""Changes by shell commands that are nobody's yet: new files, and what several sessions may have made.
 
-A record says of which sessions it may be. One of them gets it where it edited the path since, and where
-somebody asks for it; else it is left, and offered.
+A record of such a change lists the sessions that may have made it (``may``). One of these sessions gets the
+change where it edited the path since, or where the user asks for it. Otherwise the change is left and
+offered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
 
 
 class Maker(NamedTuple):
-    """A session whose shell command may have made a change, and which command that was, where it is known."""
+    """A session whose shell command may have made a change; ``call`` names the command where it is known."""
 
     session: str
     agent_id: str | None
@@ -43,7 +44,7 @@ class Maker(NamedTuple):
 
 
 def setting(config: Config) -> str:
-    """``ralph.shellEdits``. Raises Fatal for a word that it may not be."""
+    """The value of ``ralph.shellEdits``. Raises Fatal for an unknown word."""
     return config.choice("ralph.shelledits", AUTO, INCLUDE, OFFER, OFF)
 
 
@@ -54,9 +55,10 @@ def told(command: Maker | Window) -> ShellCommand:
 
 
 def catch_up(ctx: Context, session: str) -> None:
-    """Record what the session's own running command has changed by now, where we run inside it.
+    """Record what the session's running shell command has changed so far, where we run inside that command.
 
-    From outside, nobody knows whether it still runs: then what a person changed since would be the session's.
+    From outside nobody knows whether the command still runs. Then a change that a person made since would be
+    recorded as the session's.
     """
     if setting(ctx.config) == OFF or not _runs_inside(ctx, session):
         return
@@ -64,20 +66,20 @@ def catch_up(ctx: Context, session: str) -> None:
         try:
             shellwatch.so_far(ctx.layout, name, dict(ctx.environ))
         except OSError:
-            continue  # what cannot be written now is told when the command ends
+            continue  # what cannot be written now will be recorded when the command ends
 
 
 def _runs_inside(ctx: Context, session: str) -> bool:
-    """True in the shell of this very session: its agent says so to the programs that it starts."""
+    """True when we run in a shell of this session: its agent tells the programs that it starts."""
     said = {safe_form(value) for name in variables.MARKS if (value := ctx.environ.get(name))}
-    if session in said or ctx.environ.get("GEMINI_CLI"):  # Gemini names no session to its programs
+    if session in said or ctx.environ.get("GEMINI_CLI"):  # Gemini CLI tells its programs no session id
         return True
     aliases = (sessionfile.read(ctx.layout, session) or {}).get("aliases")
     return isinstance(aliases, list) and not said.isdisjoint(aliases)
 
 
 def paths(ctx: Context, family: Container[str]) -> list[bytes]:
-    """The uncommitted paths that shell commands of a family changed or may have changed."""
+    """The uncommitted paths that shell commands of the family changed or may have changed."""
     if setting(ctx.config) == OFF:
         return []
     touched: set[bytes] = set()
@@ -88,7 +90,7 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
 
 
 def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of some paths that stand as a command that has ended left them, each with that command."""
+    """Those of ``paths`` that are as a finished shell command left them, each with that command."""
     commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
     ended = [window for window in reversed(commands) if window.rows]
     found: dict[bytes, Window] = {}
@@ -103,7 +105,7 @@ def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window
 
 
 def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) -> bool:
-    """Count as a session's what it may have: returns whether the family got anything."""
+    """Count as a session's own the offered changes that it may have; True when the family got any."""
     found = False
     by = {r.session for r in state.journal.records if r.op != GAP}
     takes_own = wishes.own_shell or setting(config) == INCLUDE
@@ -125,7 +127,7 @@ def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) 
 
 
 def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
-    """True where nothing but shell commands of a family can have made what nobody's the file holds."""
+    """True when only shell commands of the family can have made the unrecorded part of the file."""
     state = pending.path_state(ctx.layout, path, [])
     found, records = of(state), state.journal.records
     now = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
@@ -133,7 +135,7 @@ def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
 
 
 def unended(layout: Layout, sessions: Container[str]) -> list[str]:
-    """Those of some sessions of which a command began and never ended, as far as anybody was told."""
+    """Those of ``sessions`` that began a shell command of which no end was ever told."""
     return sorted({w.session for w in windows.read(layout) if w.closed is None and w.session in sessions})
 
 
@@ -145,13 +147,13 @@ def left_open(layout: Layout, sessions: Container[str]) -> list[str]:
 
 
 def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
-    """The changes of a path that are nobody's and may be a family's; or anybody's."""
+    """The offered changes of a path: those that may be the family's, or all of them without ``own``."""
     found = [r for r in state.journal.records if r.op == GAP and r.may]
     return found if own is None else [r for r in found if any(name in own for name in r.may)]
 
 
 def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, int] | None]:
-    """Those of them of which something shows, and the lines where it does, if they can be told."""
+    """The offered changes that still show in the file, and the range of their lines where it can be told."""
     found = of(state, scene.own)
     if not found or scene.entries.get(state.path) == scene.reader.entry(state.path):
         return [], None
@@ -165,7 +167,7 @@ def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, i
     def shows(record: Record) -> bool:
         if record.before == record.after:
             return record.mode[1] == mode
-        # an empty file has no line that shows who made it
+        # an empty file has no line that could show who made it
         is_empty = known.disk == b"" and record.before is None and record.after == now
         return is_empty or f"{GAP_KEY}{record.offset}" in shown
 
@@ -178,7 +180,7 @@ def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, i
 def settle(
     scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome], barred: Container[bytes]
 ) -> list[Outcome]:
-    """The outcomes of a commit with what is offered to it beside what it takes."""
+    """Add to the outcomes of a commit what it leaves and offers."""
     by_path = {one.path: one for one in decided}
     for path, state in states.items():
         if path in barred or path in scene.ignored:
@@ -227,7 +229,7 @@ def _maker(record: Record, session: str) -> Maker:
 
 
 def likely(dirty: Iterable[bytes], states: Mapping[bytes, PathState]) -> dict[bytes, tuple[Maker, ...]]:
-    """The commands, of any session, that may have made what nobody recorded in these paths."""
+    """For each path the shell commands, of any session, that may have made its unrecorded change."""
     out: dict[bytes, tuple[Maker, ...]] = {}
     for path in dirty:
         found = of(states[path]) if path in states else []

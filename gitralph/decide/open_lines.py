@@ -1,6 +1,6 @@
-"""The uncommitted lines of a path and their owners: what an edit comes near to, a discard throws away.
+"""The uncommitted lines of a path and their owners. The guard asks before an edit or a discard.
 
-Asked before something happens, while an agent waits. A line that no session brought is a person's.
+An agent waits for the answer. A line that no session brought is a person's.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from gitralph.records.pending import PathState
 
 
 class OpenLine(NamedTuple):
-    """One line in which HEAD and the file differ. ``owner`` None: nobody recorded it.
+    """One line in which HEAD and the file differ. ``owner`` None: nobody recorded the line.
 
-    ``number`` is its place in the file; of a removed line the place of the one that it stood before.
-    ``since`` is when it was recorded, empty where it was not.
+    ``number`` counts from 1 in the file; a removed line has the number of the line that follows it. ``since``
+    is the time of the record, empty where there is none.
     """
 
     owner: str | None
@@ -40,7 +40,10 @@ class OpenLine(NamedTuple):
 
 
 class OpenPath(NamedTuple):
-    """What is uncommitted in a path. ``whole`` are the owners of something there that has no lines."""
+    """What is uncommitted in a path.
+
+    ``whole`` are the owners of changes that have no lines, such as a deletion.
+    """
 
     lines: tuple[OpenLine, ...] = ()
     whole: frozenset[str | None] = frozenset()
@@ -48,7 +51,7 @@ class OpenPath(NamedTuple):
     disk: bytes | None = None
 
     def lost(self, after: bytes | None) -> OpenPath:
-        """What of it would be gone if the file held ``after`` in its place, None for no file."""
+        """The part that would be lost if the file held ``after`` instead; None means no file."""
         if after == self.disk:
             return OpenPath()
         if after == self.head or after is None or self.disk is None:
@@ -63,9 +66,9 @@ class OpenPath(NamedTuple):
 
 
 def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath]]:
-    """What is uncommitted in each of some paths; starts no program that the configuration names.
+    """Read what is uncommitted in each path. Starts no program that the configuration names.
 
-    One that commit could not look at, such as a submodule, is passed over.
+    A path at which commit could not look, such as one in a submodule, is left out.
     """
     quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench, Worktree(ctx.repo.root) as tree:
@@ -90,7 +93,9 @@ def _of(scene: Scene, state: PathState) -> OpenPath:
     pieces = texts.pieces
     if pieces.is_added(EXISTS) or pieces.is_removed(EXISTS) or not lines:
         whole.add(pieces.owner(EXISTS) if lines or pieces.is_added(EXISTS) else None)
-    if bare:  # what no record tells may be theirs: never a person's for certain
+    # A record without texts may cover these lines. So no line without an owner counts for certain as a
+    # person's.
+    if bare:
         lines = tuple(line for line in lines if line.owner is not None)
     return OpenPath(lines, frozenset(whole), texts.base, texts.disk)
 

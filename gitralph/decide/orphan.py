@@ -1,8 +1,9 @@
-"""What an orphan branch was left with: texts of the commit it was left from that the index still holds.
+"""Orphan branches: which text an edit is judged against where the branch has no commit yet.
 
-``git checkout --orphan`` keeps index and files. An edit there is judged against that text, as
-``git commit --only`` takes it; any other text is the user's own. HEAD's reflog tells that commit: that some
-branch without a commit in common has the text says nothing (a page branch, a shallow clone).
+``git checkout --orphan`` keeps index and files. An edit of a file that the index still holds as the old
+commit had it is judged against that text, as ``git commit --only`` does. Any other text is the user's own.
+HEAD's reflog tells the old commit. That some branch without a common commit has the text proves nothing (a
+page branch, a shallow clone).
 """
 
 from gitralph.base.errors import Fatal
@@ -14,7 +15,7 @@ from gitralph.records.pending import PathState
 
 
 class StartReader(TreeReader):
-    """HEAD's tree, and beside it the entries that the branch was left with."""
+    """Reads HEAD's tree and, beside it, the entries that the orphan branch kept from the old commit."""
 
     def __init__(self, base: TreeReader, kept: dict[bytes, Entry]) -> None:
         super().__init__(base.objects, base.root)
@@ -30,14 +31,14 @@ def _began_with_a_text(state: PathState) -> bool:
 
 
 def _left(ctx: Context, head: Head) -> str | None:
-    """The commit that HEAD was at when its branch began anew, by its reflog; None where it did not."""
+    """The commit that HEAD was at when its branch began anew, by HEAD's reflog; None on other branches."""
     moves = reflog.of_head(ctx.repo)
     if head.oid is None:
         return moves[-1].new if moves else None
     for at in range(len(moves) - 1, 0, -1):
         move = moves[at]
         if not move.message.startswith(b"commit"):
-            return None  # since it came to this branch, or back to it, by another way
+            return None  # HEAD came to this branch, or back to it, in another way since
         if move.old is None and move.message.startswith(b"commit (initial): "):
             return moves[at - 1].new
     return None
@@ -46,9 +47,9 @@ def _left(ctx: Context, head: Head) -> str | None:
 def start(
     ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
 ) -> TreeReader:
-    """What the edits of these paths are judged against: ``base``, HEAD's tree, on most branches.
+    """The reader of the tree against which edits of these paths are judged: mostly ``base``, HEAD's.
 
-    ``folder`` is a private one.
+    ``folder`` is a private folder for work files.
     """
     new = [p for p, s in states.items() if _began_with_a_text(s) and base.lookup_safe(p) is None]
     if not new:

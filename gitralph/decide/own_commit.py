@@ -1,4 +1,4 @@
-"""Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
+"""Which commits a session may take back or rewrite: its own, while no remote branch holds them."""
 
 import shlex
 from typing import NamedTuple
@@ -16,12 +16,12 @@ from gitralph.hook.journal import is_oid
 from gitralph.records import commit_log, manifests, pending
 
 TAKEN_BACK = "taken back"
-# The command that a hint shows is copied as a line.
+# A hint shows its command in one line to copy, so it names no more paths than this.
 _MOST = 10
 
 
 class Old(NamedTuple):
-    """A commit as it stands: its parents, who wrote it and when, for git's environment, and its message."""
+    """A commit to rewrite: its parents' oids, its author as git's variables, and its message."""
 
     parents: tuple[str, ...]
     author: dict[str, str]
@@ -29,14 +29,14 @@ class Old(NamedTuple):
 
 
 def makers(ctx: Context, commit: str) -> list[str]:
-    """The sessions of this worktree whose records tell of a commit."""
+    """The sessions of this worktree whose log names the commit."""
     return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
 
 
 def rewound(ctx: Context, session: str) -> str | None:
-    """The commit that a session made last here, where HEAD does not have it any more; None where it has.
+    """The session's last commit here when HEAD no longer has it, else None.
 
-    None as well where :func:`told_of` it: an answer that tells of no news is not read.
+    None also after :func:`told_of`: an answer that repeats old news is not read.
     """
     rows = commit_log.read(ctx.layout, session).commits
     here = [row for row in rows if row.get("worktree") == ctx.layout.token]
@@ -50,7 +50,7 @@ def rewound(ctx: Context, session: str) -> str | None:
 
 
 def told_of(ctx: Context, session: str, commit: str) -> None:
-    """Remember that the session was told that HEAD has its last commit no more."""
+    """Remember that the session was told that HEAD no longer has its last commit."""
     sessionfile.update(ctx.layout, session, rewound=commit)
 
 
@@ -61,7 +61,7 @@ def _made(ctx: Context, session: str, commit: str) -> bool:
 def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
     made_by, family = makers(ctx, commit), pending.family(ctx.layout, session)
-    # it may have been put away by gc since
+    # gc may have put the session's log away meanwhile
     made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
     if not set(made_by) & set(family):
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
@@ -79,7 +79,10 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
 
 
 def ways_back(ctx: Context, commit: str, *words: str) -> list[str]:
-    """What takes a commit back that stays; git does so where none of its files has other changes."""
+    """The git command that takes back a published commit by a new one.
+
+    git refuses a revert where files of the commit have other changes. Then the hint shows these changes.
+    """
     said = ctx.git.run(
         "diff-tree", "-r", "-m", "--root", "-z", "--no-renames", "--no-commit-id", "--name-only", commit
     )
@@ -92,7 +95,7 @@ def ways_back(ctx: Context, commit: str, *words: str) -> list[str]:
 
 
 def _instead(ctx: Context, session: str, doing: str, made_by: list[str]) -> list[str]:
-    """What to type instead: what the session has, in a commit of its own; or whose it is takes it back."""
+    """Hints for what to type instead: commit anew, or let the commit's own session take it back."""
     if doing != TAKEN_BACK:
         name = shlex.quote(ctx.called(session))
         return [f"git ralph commit --session {name}  # what it has pending, in a commit of its own"]
@@ -102,7 +105,10 @@ def _instead(ctx: Context, session: str, doing: str, made_by: list[str]) -> list
 
 
 def check(ctx: Context, request: Request) -> None:
-    """Raise Refused where what ``--amend`` or ``--fixup`` names must stay as it is, Fatal for no commit."""
+    """Check ``--amend`` and ``--fixup``.
+
+    Raises Refused where the commit must stay as it is, Fatal for no commit.
+    """
     if request.amend:
         head = refs.read_head(ctx.repo).oid
         if head is None:
@@ -118,7 +124,7 @@ def check(ctx: Context, request: Request) -> None:
 
 
 def resolve(ctx: Context, typed: str) -> str:
-    """The commit that a revision means. Raises Fatal for none."""
+    """The oid of the commit that a revision means. Raises Fatal where it means none."""
     done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
     if done.returncode:
         raise Fatal(f"'{typed}' is no commit", "git log")
@@ -126,14 +132,14 @@ def resolve(ctx: Context, typed: str) -> str:
 
 
 def read(repo: Repository, commit: str) -> Old:
-    """What a commit says. Raises Fatal where it is missing."""
+    """Read a commit. Raises Fatal where the object is missing."""
     found = repo.objects.commit(commit.encode())
     author = identity("AUTHOR", found.author, found.author_time, found.author_timezone)
     return Old(tuple(parent.decode() for parent in found.parents), author, found.message or b"")
 
 
 def first_message(ctx: Context, request: Request) -> bytes | None:
-    """The message to begin with, None where the request does not rewrite."""
+    """The message that a rewrite begins with, None for a commit that rewrites nothing."""
     if request.fixup is not None:
         text = read(ctx.repo, resolve(ctx, request.fixup)).message
         title = b"fixup! " + message.subject(text).encode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
-"""What is read of a path before anybody asks whose its lines are: HEAD, the file and the recorded edits.
+"""Reads one path before anybody asks whose its lines are: HEAD's text, the file and the recorded steps.
 
-All texts are in working-tree form and in one form of line ends. ``commit``, ``status``, ``why``, ``undo`` and
-``assign`` ask the pieces that are made of them.
+All texts are in working-tree form, with one form of line ends. ``commit``, ``status``, ``why``, ``undo`` and
+``assign`` ask the pieces that are made of these texts.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ from gitralph.records import pending
 from gitralph.records.pending import PathState
 
 FILES = (0, 0o100644, 0o100755)
-"""Modes of plain files, and of none."""
+"""Modes of plain files; 0 stands for no file."""
 
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
 
 
-# The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
-# judged whole, and a person does not read a diff of it either.
-# Two thousand pending edits of one path are days of work without a commit; each is folded into the weave at
-# every commit, status and diff of the path.
+# The weave keeps every line that ever stood in the file, so memory grows with text and edits. Beyond these
+# limits a file is judged whole; nobody reads a diff of such a file either. Two thousand pending edits of one
+# path are days of work without a commit. Each commit, status and diff of the path folds all of them into the
+# weave.
 STEP_LIMIT = 2000
 
 ARRIVED = "m"
-"""Ends the key of the step by which a moved file came as HEAD had it; the rest is the key of the move."""
+"""Suffix of a step's key: the rest of the key is a move, and this step brings the file as HEAD had it."""
 
 LOST_TEXT = Why(Kind.NOT_APART, because=Why(Kind.TEXT_LOST))
 
 
 @dataclass(frozen=True)
 class PathTexts:
-    """HEAD, the file and the steps of one path, in one form.
+    """HEAD's text, the file and the steps of one path, in one form of line ends.
 
-    ``converted``: that form is not the bytes on disk, because git converts line ends here. ``seen`` says
-    which lines a hook rewrote in the commit alone. ``moved`` is what HEAD has where the file was moved from,
-    ``carried`` what was recorded there.
+    ``converted``: git converts line ends here, so this form is not the bytes on disk. ``seen`` says which
+    lines a repository hook rewrote in the commit alone. ``moved`` is HEAD's text at the path from which the
+    file was moved, ``carried`` the records made at that old path.
     """
 
     head: bytes | None
@@ -80,16 +80,19 @@ class PathTexts:
 
     @property
     def base(self) -> bytes | None:
-        """The text that the file is compared with: HEAD's, under whatever name."""
+        """The text that the file is compared with:
+
+        HEAD's at this path, or at the path that the file was moved from.
+        """
         return self.head if self.moved is None else self.moved
 
     @property
     def unsure_moves(self) -> list[int]:
-        """The records of moves onto this path, of which others had changed what HEAD had there.
+        """The records of moves onto this path that may have overwritten another's uncommitted change.
 
-        A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
-        Where the file is again as a record before the move left it, or has no line of what was moved there,
-        the move is undone.
+        A hook sees a move only when it is done. Then nobody knows whether the overwritten change still stood
+        there. A move counts as undone, and is not listed, where the file is again as before it or holds no
+        line of what was moved.
         """
         found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
         return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
@@ -108,20 +111,20 @@ class PathTexts:
 
     @cached_property
     def pieces(self) -> Pieces:
-        """Whose each line is."""
+        """Every line of the path and its owner, by the steps as recorded."""
         return self.pieces_by(self.steps)
 
     def pieces_by(self, steps: Sequence[Step]) -> Pieces:
-        """The same as other steps would tell it."""
+        """The same pieces for other steps than the recorded ones."""
         exists = self.head is not None
         heads = self.heads
         return pieces(self.base, self.disk, steps, heads.lines, heads.texts, exists=exists)
 
 
 def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
-    """Read a path. Whether a text of it is lost is known then, see :func:`lost_text`.
+    """Read a path. Afterwards :func:`lost_text` can tell whether a recorded text is lost.
 
-    ``carry`` takes along what was recorded of the file at its old path; an undo of the move wants it whole.
+    ``carry`` also reads the records that were made at the file's old path. Undoing a move does not want them.
     """
     head, disk = head_text(scene, state.path), scene.contents[state.path].data
     first = _first(scene, state) or 0
@@ -160,7 +163,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
 
 
 class Heads:
-    """The texts that HEAD had at a path when its steps were recorded; each is read once, if asked for."""
+    """The texts that HEAD had at a path when its steps were recorded. Each text is read once, on demand."""
 
     def __init__(self, scene: Scene, state: PathState, rows: list[Record], converted: bool) -> None:
         self.scene, self.state, self.converted = scene, state, converted
@@ -173,7 +176,7 @@ class Heads:
         self._lines: dict[str, set[bytes]] = {}
 
     def text(self, head: str, path: bytes | None = None) -> bytes | None:
-        """What a commit has at the path, or at the one where the file was then."""
+        """The text that the commit ``head`` has at ``path``, by default at this path."""
         path = path or self.state.path
         if (head, path) not in self._texts:
             entry = history.entry_at(self.scene.repo, head, path)
@@ -186,11 +189,11 @@ class Heads:
         return next((self.text(head, path) for offset, head, path in self.rows if str(offset) == key), None)
 
     def texts(self) -> set[bytes | None]:
-        """All of them, but for no text at all: that says nothing of any line."""
+        """All of these texts. A commit without the file is left out: it says nothing about any line."""
         return {self.text(head, path) for _, head, path in self.rows} - {None}
 
     def lines(self, key: str) -> set[bytes]:
-        """The lines that HEAD had when a step was recorded, or when an earlier one was."""
+        """The lines that HEAD had when the step ``key`` was recorded, or at an earlier step."""
         if key not in self._lines:
             upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
             texts = {self.text(head, path) for offset, head, path in self.rows if offset <= upto}
@@ -199,7 +202,7 @@ class Heads:
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
-    """HEAD's text as a checkout would write it; the bytes themselves where nothing converts them."""
+    """HEAD's text as a checkout would write it: the blob itself where git converts nothing."""
     entry = scene.reader.entry(path)
     if entry is None:
         return None
@@ -207,32 +210,35 @@ def head_text(scene: Scene, path: bytes) -> bytes | None:
 
 
 def is_plain(scene: Scene, path: bytes) -> bool:
-    """True when the file's bytes are its blob's: nothing converts them."""
+    """True when the file's bytes are the blob's, so that git converts nothing."""
     content, made = scene.contents[path], scene.entries.get(path)
     same = made is None or made.oid.decode() == provenance.content_id(content)
-    # A deleted file has no bytes to compare with: where git converts line ends, HEAD's text must be
+    # A deleted file has no bytes to compare with. Where git converts line ends, HEAD's text must be
     # converted.
     return same and not (content.absent and scene.converts)
 
 
 def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
-    """A blob as a checkout would write it."""
+    """A blob's text as a checkout would write it."""
     return blobs.working_form(scene.bench.git.at(scene.repo.root), path, entry)
 
 
 def one_form(text: bytes | None) -> bytes | None:
-    """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
+    """A text with LF line ends.
+
+    Where git converts line ends, HEAD, file and records are compared in this form.
+    """
     return None if text is None else with_line_feeds(text)
 
 
 def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -> tuple[Take, ...] | None:
-    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
+    """What each hunk of an assignment gives; None where the texts have other line ends than it recorded."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
     return give.takes(full_lines(before or b""), full_lines(after or b""), places)
 
 
 def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
-    """A record and its texts as the engine reads them."""
+    """Turn a record and its texts into a step for ``lines``."""
     if record.op == GAP:
         key = f"{GAP_KEY}{record.offset}" if record.may else record.call or ""
         return Step(key, None, before, after, offered=bool(record.may))
@@ -259,24 +265,25 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
 
 
 def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
-    """True when only records still have CRLF: a checkout wrote the file with the line ends of the blob."""
+    """True when only the records still have CRLF: a checkout wrote the file with LF, as the blob has it."""
     if any(_has_crlf(text) for text in (head, content)):
         return False
     return any(_has_crlf(text) for _, before, after in texts for text in (before, after))
 
 
 def _has_crlf(text: bytes | None) -> bool:
-    # One byte is found by memchr; the pair alone cost a tenth of a commit after 1,000 edits of 50 KB.
+    # memchr finds one byte fast. A search for the pair alone took a tenth of a commit after 1,000 edits of 50
+    # KB.
     return text is not None and b"\r" in text and b"\r\n" in text
 
 
 def whole_only(scene: Scene, state: PathState) -> tuple[str, Why] | None:
-    """The reason why lines of this path cannot be told apart, None when they can."""
+    """The reason why the lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
-    # A link's target and a submodule's commit have no lines.
+    # A symbolic link's target and a submodule's commit have no lines.
     if content.mode not in FILES or (entry is not None and entry.mode not in FILES):
         return decision.CONTESTED, Why(Kind.NO_FILE)
-    # A clean filter (git-lfs, git-crypt) makes of each text a blob in which no line of it can be found.
+    # A clean filter (git-lfs, git-crypt) turns each text into a blob in which no line of the text is found.
     if state.path in scene.filtered:
         return decision.FILTERED, Why(Kind.CLEAN_FILTER)
     if len(content.data or b"") > TEXT_LIMIT:
@@ -287,9 +294,9 @@ def whole_only(scene: Scene, state: PathState) -> tuple[str, Why] | None:
 
 
 def _first(scene: Scene, state: PathState) -> int | None:
-    """The record from which on they are read; None where more than STEP_LIMIT of them may be pending.
+    """The offset of the first record to read; None where more than STEP_LIMIT records may be pending.
 
-    Of a longer journal what HEAD had already, when a record found the file so, is left alone.
+    A longer journal is read from the last record that found the file as HEAD had it then.
     """
     records = state.journal.records
     if len(records) <= STEP_LIMIT:
@@ -302,10 +309,11 @@ def _first(scene: Scene, state: PathState) -> int | None:
 
 
 def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
-    """Without the mark of an old read where git wrote its index since what it overwrote was recorded.
+    """Drop the mark of an old read where git may have written the file in between.
 
-    A file that `git checkout` put back and an old copy of it are the same texts, and where no event read the
-    file before the edit, nothing else tells them apart. Then nobody's line is refused for the other's.
+    `git checkout` may put an old text back, and an agent may write from an old copy: both leave the same
+    texts. Where no event read the file before the edit, only the time of git's index tells them apart. In
+    doubt nobody's line is refused.
     """
     times = [r.mtime for r in records if str(r.offset) in step.over]
     try:
@@ -316,26 +324,29 @@ def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
 
 
 def lost_text(scene: Scene, state: PathState) -> bool:
-    """True when a record was found not to lead to its text, and HEAD never had what came of it.
+    """True when a record does not lead to its text and HEAD never held what came of it.
 
-    Asked once the texts were read.
+    Ask this after :func:`read`, which finds the damaged records.
     """
     damaged = set(state.journal.damaged)
     return any(not has_passed(scene, state, r.offset) for r in state.journal.records if r.offset in damaged)
 
 
 def path_level(scene: Scene, state: PathState) -> bool:
-    """True when the session claims more of the path than its texts tell."""
+    """True when the session claims the path itself, and not only lines that its texts tell."""
     return bool(claimants(state) & scene.own)
 
 
 def claimants(state: PathState) -> set[str]:
-    """The sessions that have the path pending, but not its lines: only of these a commit's word is asked."""
+    """The sessions that have the path itself pending, without its lines.
+
+    What a commit told of counts for these alone.
+    """
     return state.bare | {name for name in state.records if any(not r.is_exact for r in state.untold(name))}
 
 
 def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
-    """The mode to commit, and whether the file has another that no session recorded."""
+    """The mode to commit, and whether the file's own mode is one that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]
     if scene.by_person and head is not None and not content.absent:
@@ -346,14 +357,14 @@ def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
     if content.absent:
         return head.mode, False
     mode, is_left = provenance.mode_of(Chain(tuple(own)), content, head.mode)
-    # one that is another session's goes with its commit
+    # a mode that another session recorded goes with that session's commit
     return mode, is_left and provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
-    """True when HEAD, or a commit before it, was seen to hold the path as it was after a record.
+    """True when HEAD or a commit before it is known to hold the path as a record, or a later one, left it.
 
-    Then somebody committed the file as that record or a later one left it, whatever came after.
+    Then somebody committed the file in that state, whatever came after.
     """
     since = [r for r in state.journal.records if r.offset >= offset]
     texts = {r.after for r in since if r.after is not None}
@@ -372,9 +383,10 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
 
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
-    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name.
+    """HEAD's text at the path from which the file was moved; None where there is none.
 
-    It is another file where something stands there again, or where it was made anew since.
+    Each of its lines is in HEAD, under another name. None also where a file stands at the old path again, or
+    where the file here was made anew since.
     """
     seen = {state.path}
     while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
@@ -398,7 +410,7 @@ def _is_gone(scene: Scene, path: bytes) -> bool:
 
 
 def _carried(scene: Scene, state: PathState) -> list[Row]:
-    """The records of a file at its old paths, before it was moved here; their offsets are below zero."""
+    """The records of a file from its old paths, before it was moved here; their offsets are negative."""
     to, seen, out = pending.arrival(state.journal), {state.path}, list[Row]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
@@ -415,16 +427,16 @@ def _carried(scene: Scene, state: PathState) -> list[Row]:
 
 
 def _at(record: Record, offset: int, path: bytes) -> Record:
-    """The same record at another place of a longer journal."""
+    """A copy of a record for another place in a longer journal."""
     found = copy(record)
     found.offset, found.other = offset, path.decode("utf-8", "surrogateescape")
     if record.op in (UNDO, REDO, RESTORE):
-        found.op = "edit"  # the names of its units are those of the old journal
+        found.op = "edit"  # its units are named by offsets of the old journal
     return found
 
 
 def _left_text(scene: Scene, state: PathState) -> bytes | None:
-    """What HEAD had at the old path when the file left it."""
+    """The text that HEAD had at the old path when the file left it."""
     to = pending.arrival(state.journal)
     if to is None or to.other_path is None:
         return None
@@ -433,7 +445,7 @@ def _left_text(scene: Scene, state: PathState) -> bytes | None:
 
 
 def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) -> list[Step]:
-    """The steps of a moved file: it came as HEAD had it, and was edited before and after it moved."""
+    """The steps of a moved file: it arrives as HEAD had it, then come edits before and after the move."""
     first = rows[0]
     start = carried[0].before if head is None else head
     came = first._replace(key=first.key + ARRIVED, after=start)
@@ -441,7 +453,10 @@ def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) ->
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
-    """The steps of a file that was moved: first it came as HEAD had it, then with what was edited before."""
+    """The steps of a moved file without carried records.
+
+    The file arrives as HEAD had it. A second step brings the edits that were made before the move.
+    """
     first = steps[0]
     if first.owner is None or first.before is not None or first.after is None:
         return steps
@@ -452,12 +467,12 @@ def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
 def _start(
     scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
 ) -> bytes | None:
-    """The text that HEAD held when the first step was recorded; older dirt shows as a gap."""
+    """The text that HEAD held when the first step was recorded. Older uncommitted changes are a gap."""
     if before == head:
         return before
     then = history.entry_at(scene.repo, first.head, state.path)
     if first.op == ASSIGN and first.head is None:
-        return None  # there was no commit yet: an assignment knows
+        return None  # an assignment knows that there was no commit yet
     if isinstance(then, history.Unknown):
         return before
     if then is None:

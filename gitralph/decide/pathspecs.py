@@ -1,4 +1,4 @@
-"""Which pending paths the user named; pathspecs as git reads them, from the folder he stands in."""
+"""Which pending paths the user named. Pathspecs are read as git reads them, from the folder of the user."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gitralph.records import manifests
 
 
 def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]], list[bytes]] | None:
-    """A function that picks the paths the user named, None when he named none.
+    """A function that picks the paths that the user named; None when the user named none.
 
-    Raises Fatal for one that names nothing at all.
+    Raises Fatal for a pathspec that names nothing at all.
     """
     if not paths:
         return None
@@ -36,15 +36,15 @@ def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -
 
 
 def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) -> None:
-    """Raise Fatal for a spec that matches nothing in index, worktree, records or HEAD, as git says it.
+    """Raise Fatal, in git's words, for a pathspec that matches nothing in index, worktree, records or HEAD.
 
-    The index alone knows most; the rest is asked for what it does not know.
+    The index alone knows most paths. Only the others are looked up elsewhere.
     """
-    for typed in specs:  # git's own words for what it cannot read at all
+    for typed in specs:  # for a pathspec that it cannot read, git itself gives the error
         if not typed:
             raise Fatal("the empty string is not a valid pathspec", "use . to match all paths")
     git = ctx.git.at(GIT_LITERAL_PATHSPECS="1") if literal else ctx.git
-    # A plain name of something that is there is known, and git has nothing to say of it.
+    # A plain name of a file that exists is known, and git need not be asked.
     asked = [typed for typed in specs if not (pathspec.is_plain(typed) and os.path.lexists(typed))]
     for typed in pathspec.unmatched(git, asked) if asked else ():
         known = os.path.lexists(typed) or not pathspec.unmatched(git, [typed], "--others")
@@ -54,7 +54,7 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
 
 
 def _recorded(ctx: Context) -> set[bytes]:
-    """Every path that somebody recorded here, committed or not."""
+    """Every path that any session recorded here, committed or not."""
     sessions = manifests.sessions_here(ctx.layout)
     return {path for session in sessions for path in manifests.read(ctx.layout, session).lines}
 

@@ -1,7 +1,7 @@
-"""What waits for a commit: the one question that all who list, count or choose ask.
+"""What waits for a commit. Every command that lists, counts or chooses sessions asks here.
 
-Records alone do not answer it: plain git may have committed an edit, somebody may have taken it back. So
-the commit of a session is drafted as ``commit`` would, in a quarantine, and thrown away.
+Records alone cannot answer: plain git may have committed an edit, or somebody may have taken it back. So this
+module drafts each session's commit as ``commit`` would, in a quarantine, and throws the draft away.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.hook import sessionfile, windows
 from gitralph.records import manifests, over_time, pending
 
-# With these alone a session has nothing that a commit could take, ever: it is not counted among those that
-# one must choose between, and status lists the path for what it is.
+# No commit can ever take a path that is left for one of these reasons. A session that has only such paths is
+# not counted among those that a user must choose between; status lists the path with its reason.
 _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
 # Linux dates files by a clock that ticks every 1 to 10 ms.
 _TICK = 20_000_000
 
 
 class Work(NamedTuple):
-    """What one session has in one path: None where a commit takes it, else the reason why it does not.
+    """What one session has in one path. ``reason`` None: a commit takes it; else why a commit leaves it.
 
     ``whole``: nothing else is uncommitted in the file. ``change`` is git's letter for what a commit makes of
-    it, R with ``source`` for a rename; ``counts_of`` its lines, None for those of the whole file. Both are
-    told where they were asked for.
+    the path, R with ``source`` for a rename. ``counts_of`` are the lines added and removed, None where the
+    whole file goes. ``change`` and ``counts_of`` are filled only for ``counting``.
     """
 
     reason: str | None = None
@@ -52,12 +52,12 @@ class Work(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """True for what a commit takes or refuses; the rest is none of its business."""
+        """True for what a commit takes or refuses; a commit ignores everything else."""
         return self.reason not in _LEAVING
 
     @property
     def refuses(self) -> bool:
-        """True where a commit would be refused for it."""
+        """True when a commit would be refused because of this path."""
         return self.reason in decision.REFUSING
 
 
@@ -67,7 +67,7 @@ Works = dict[bytes, Work]
 def of(ctx: Context, session: str, counting: bool = False) -> Works:
     """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program.
 
-    ``counting`` tells the lines of each change too, which costs a git process.
+    ``counting`` counts the lines of each change too, which costs a git process.
     """
     if not os.path.isdir(ctx.layout.top):
         return {}
@@ -79,7 +79,7 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
 def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
     try:
         return _drafted(ctx, bench, session, counting)
-    except Fatal as error:  # damage of one session's records costs nobody else's
+    except Fatal as error:  # damaged records of one session must not stop the others
         ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
         family = pending.family(ctx.layout, session)
         raw = pending.recorded_paths(ctx.layout, family, lambda old: old)
@@ -87,7 +87,7 @@ def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
 
 
 def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
-    """The same of every session of this worktree that has any, in the order of their ids."""
+    """What :func:`of` tells, for every session of this worktree that has anything, ordered by session id."""
     names = set(_unfinished(ctx))
     if offers.setting(ctx.config) == offers.INCLUDE:
         names |= {window.session for window in windows.read(ctx.layout)}
@@ -100,7 +100,7 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
 
 
 def _unfinished(ctx: Context) -> Iterator[str]:
-    """The sessions of which anything was recorded that no commit told of, or that differs from HEAD."""
+    """The sessions with a record that no commit has told of, or with a path that differs from HEAD."""
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     old = {path for claim in claims for path in claim.old}
     dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
@@ -111,9 +111,9 @@ def _unfinished(ctx: Context) -> Iterator[str]:
 
 
 def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
-    """After a commit that left nothing of these sessions: git's hook need not ask any more.
+    """After a commit: remove the marks of these sessions, so that git's hook need not start Python for them.
 
-    Taken away first and looked at then: what is recorded meanwhile puts it there again.
+    The mark is removed before the claims are read. A record made meanwhile sets the mark again.
     """
     for session in family:
         with contextlib.suppress(FileNotFoundError):
@@ -124,7 +124,7 @@ def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
 
 
 def put_marks_away(ctx: Context) -> None:
-    """The same of every session here, by what is pending now: plain git may have committed it."""
+    """Remove the marks of all sessions here that have nothing pending: plain git may have committed it."""
     for lay in over_time.worktrees(ctx.layout):
         if os.path.isdir(lay.own):
             _mark_bare(lay)
@@ -136,9 +136,9 @@ def put_marks_away(ctx: Context) -> None:
 
 
 def _mark_bare(lay: Layout) -> None:
-    """Say it of the sessions into whose manifests a script wrote by itself, and that this was looked at.
+    """Mark the sessions into whose manifests a script wrote by itself, and note the time of this look.
 
-    Dated before the look, by more than a tick of the clock that files are dated by.
+    The time noted lies before the look, by more than one tick of the clock that dates files.
     """
     now, since = time.time_ns() - _TICK, _written(lay.looked)
     for session in manifests.sessions_here(lay):
@@ -146,7 +146,7 @@ def _mark_bare(lay: Layout) -> None:
         if is_news and pending.claims(lay, session).fresh:
             sessionfile.mark_pending(lay, session)
     files.make_folder(lay.tmp)
-    name = f"{lay.tmp}/looked-{os.getpid()}"
+    name = f"{lay.tmp}/{os.getpid()}-looked"
     files.write_whole(name, b"")
     os.utime(name, ns=(now, now))
     os.rename(name, lay.looked)
@@ -181,7 +181,7 @@ def _drafted(ctx: Context, bench: Workbench, session: str, counting: bool) -> Wo
 
 
 def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works:
-    """The same with letters and lines of what a commit would take."""
+    """Add to each path git's letter and the line counts of what a commit would take."""
     letters = made.changes
     lines: dict[bytes, Counts] = {}
     if any(path in works and not works[path].whole for path in letters):
@@ -209,11 +209,12 @@ def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works
 
 
 def _between(bench: Workbench, old: Entry | None, new: Entry | None) -> Counts:
-    """The lines that a rename changed besides."""
+    """The lines that a file changed besides being renamed."""
     if old is None or new is None or old.oid == new.oid:
         return 0, 0
     said = bench.git.run("diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", old.oid, new.oid)
-    added, removed = said.split(b"\t")[:2]  # two blobs have two names, told after the lines
+    # git prints the counts before the names, and two blobs have two names
+    added, removed = said.split(b"\t")[:2]
     return (int(added), int(removed)) if added != b"-" else (None, None)
 
 
@@ -231,14 +232,16 @@ def _found(made: Draft) -> Works:
         elif path in made.entries:
             out[path] = Work(None, made.entries[path] == made.now.get(path))
         elif one.content is None and one.notes and not one.void:
-            out[path] = Work(decision.WAITING)  # lines that stand on what another session has not committed
-    for path in made.entries:  # the files below a folder that gives way to a file
+            # its lines stand on lines that another session has not committed
+            out[path] = Work(decision.WAITING)
+    # a file that replaces a folder brings the files below the folder into the commit
+    for path in made.entries:
         out.setdefault(path, Work(None, True))
     return out
 
 
 def _without_clean(ctx: Context, works: Works) -> Works:
-    """Without the filtered files that git's index knows to be as in HEAD: our draft ran no filter."""
+    """Drop filtered files that git's index knows to be as HEAD has them; our draft ran no filter."""
     if not works or not (ctx.config.names("filter", "clean") or ctx.config.names("filter", "process")):
         return works
     filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), works)
@@ -247,7 +250,7 @@ def _without_clean(ctx: Context, works: Works) -> Works:
 
 
 def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:
-    """The same turned round: who has what in a path."""
+    """Turn the answer of :func:`everyone` round: for each path the sessions that have something there."""
     out: dict[bytes, dict[str, Work]] = {}
     for session, works in everybody.items():
         for path, work in works.items():
@@ -256,7 +259,7 @@ def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:
 
 
 def rivals(ctx: Context, sessions: Iterable[str]) -> list[str]:
-    """Those of ``sessions`` whose work no other one's commit takes as a child's."""
+    """Those of ``sessions`` whose work no other session's commit takes along as a subagent's."""
     names = list(sessions)
     children = {child for name in names for child in pending.family(ctx.layout, name)[1:] if child in names}
     return [name for name in names if name not in children]

@@ -1,6 +1,6 @@
-"""What of the files is a person's: which paths his commit looks at, and what he has to name to have it taken.
+"""The person's part of the files: which paths a person's commit looks at, and which ones it must name.
 
-Whose the lines of a path are is asked as for any session, see ``decide.decide``.
+``decide.decide`` tells whose the lines of a path are, as for any session.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from gitralph.records.pending import PathState
 
 
 def candidates(ctx: Context, exact: Container[bytes]) -> list[bytes]:
-    """The paths that `git commit -a` would look at, and new files that are ``exact``."""
+    """The paths that `git commit -a` would look at, and the new files in ``exact``."""
     found = uncommitted.dirty(ctx.repo, ctx.config)
     return [path for path in found if found[path] != uncommitted.UNTRACKED or path in exact]
 
 
 def asked_for(ctx: Context, wanted: set[bytes] | None) -> tuple[set[bytes], dict[bytes, Content]]:
-    """What `git commit -a` would look at, or what was asked for; what is staged as removed is gone."""
+    """The paths asked for, by default those of `git commit -a`; files staged as removed count as gone."""
     found = uncommitted.dirty(ctx.repo, ctx.config, wanted or ()) if wanted != set() else {}
     paths = {path for path, letters in found.items() if wanted or letters != uncommitted.UNTRACKED}
     return paths, {path: ABSENT for path in paths if found[path][0] == "D"}
 
 
 def barred(ctx: Context, scene: Scene, is_named: bool) -> dict[bytes, Left]:
-    """What is none of a commit's business though no session owns it, each path with the reason."""
+    """Paths that a person's commit leaves although no session owns them, each with the reason."""
     by_shell = {} if is_named else _left_by_commands(ctx, scene)
     return {**by_shell, **_moved_here(ctx, scene)}
 
 
 def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """New files with lines that a session has in a file which is gone: somebody moved it."""
+    """New files that hold lines of a session from a file which is gone: somebody moved that file."""
     new = [p for p, s in scene.states.items() if not s.owners() and scene.reader.lookup_safe(p) is None]
     texts = {path: scene.contents[path].data for path in new if path in scene.contents}
     if not any(texts.values()):
@@ -58,7 +58,7 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
 
 
 def _brought(ctx: Context, state: PathState) -> dict[bytes, str]:
-    """The telling lines that sessions brought to a path, each with who did."""
+    """The telling lines that sessions brought to a path, each with the session."""
     found = dict[bytes, str]()
     for record, before, after in replay(state.journal, ctx.layout):
         if record.op != GAP:
@@ -68,7 +68,7 @@ def _brought(ctx: Context, state: PathState) -> dict[bytes, str]:
 
 
 def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """What no session recorded and a shell command of one made: a person who wants it names it."""
+    """Files that a session's shell command left and no session recorded: a person must name them."""
     free = [path for path in scene.contents if not provenance.others(scene, scene.states[path])]
     found = offers.left_by_commands(ctx, free)
     return {

@@ -1,8 +1,8 @@
-"""A commit of some hunks: what of a draft a person may choose, and the draft with just that.
+"""A commit of some hunks: what a person may choose of a draft, and the draft with just that.
 
-Hunks are those of HEAD's text against the text that would be committed, so that each subset of them holds
-lines of HEAD and of whose commit it is, and no others. What was not chosen needs no note: HEAD lacks it and
-the file has it, so it is pending as before.
+Hunks are those between HEAD's text and the text that would be committed. So each subset of hunks holds only
+lines of HEAD and of the committer. A hunk that was not chosen stays pending without a note: HEAD lacks it and
+the file has it.
 """
 
 from __future__ import annotations
@@ -33,29 +33,32 @@ from gitralph.lines.terms import Step, step_of
 
 
 class PickedPath(NamedTuple):
-    """What is asked of a path, or of paths that go together: hunk by hunk, or one question for all of it."""
+    """What a person is asked about one path, or about paths that go together.
+
+    The person answers hunk by hunk, or once for all of it.
+    """
 
     paths: tuple[bytes, ...]
     patch: Patch
     what: str
-    """What there is one question of: ``this hunk``, ``addition``."""
+    """What the single question is about: ``this hunk``, ``addition``."""
     picks: Picks
     texts: tuple[bytes, bytes] | None
     """Both blobs, None where the paths go as a whole."""
 
     @property
     def questions(self) -> int:
-        """How many questions it is."""
+        """The number of questions."""
         return 1 if self.texts is None else len(self.patch.hunks)
 
     def shown(self, number: int) -> bytes:
-        """What a person sees before a question."""
+        """What a person sees before question ``number``."""
         if self.texts is None:
             return self.patch.header + b"".join(hunk.shown for hunk in self.patch.hunks)
         return (self.patch.header if number == 0 else b"") + self.patch.hunks[number].shown
 
     def chosen(self, numbers: list[int]) -> Picks:
-        """What these answers choose."""
+        """What the answers choose; ``numbers`` are the questions answered with yes."""
         if not numbers:
             return {}
         if self.texts is None or len(numbers) == self.questions:
@@ -69,7 +72,7 @@ class PickedPath(NamedTuple):
 
 
 def offers(ctx: Context, bench: Workbench, made: Draft, color: bool) -> list[PickedPath]:
-    """What a person may choose of a draft, in the order of its paths."""
+    """What a person may choose of a draft, in the order of the draft's paths."""
     filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), made.entries)
     return [_offer(ctx, bench, made, paths, filtered, color) for paths in _groups(made)]
 
@@ -132,7 +135,7 @@ def _what(picks: Picks) -> str:
 
 
 def applied(ctx: Context, bench: Workbench, made: Draft, picks: Picks) -> Draft:
-    """The draft with what was chosen of it; what is another by now than what was shown is left."""
+    """The draft with the chosen part; a path that has changed since it was shown is left."""
     entries: dict[bytes, Entry | None] = {}
     left, partly, moved = list[Left](), set[bytes](), Why(Kind.CHANGED_WHILE_ASKED)
     for path, entry in made.entries.items():
@@ -158,18 +161,18 @@ def applied(ctx: Context, bench: Workbench, made: Draft, picks: Picks) -> Draft:
 
 
 def _with_units(ctx: Context, made: Draft, found: Outcome, pick: Pick) -> Outcome:
-    """The outcome of a path with the units that went with what was chosen of it."""
+    """The outcome of a path with the pieces that the chosen text contains."""
     names = _steps_in(ctx, made, found.path, pick)
 
     def went(units: tuple[str, ...] | None) -> tuple[str, ...]:
         kept = tuple(unit for unit in units or () if step_of(unit) in names)
-        return kept or units or ()  # where the lines tell of none, any of them may have gone
+        return kept or units or ()  # where no line tells its piece, each piece may have gone
 
     return found._replace(uses=tuple(use._replace(units=went(use.units)) for use in found.uses))
 
 
 def _steps_in(ctx: Context, made: Draft, path: bytes, pick: Pick) -> set[str]:
-    """The records of which something is in a text that was chosen and not in HEAD."""
+    """The records that have a line in the chosen text that HEAD lacks."""
     state, text = made.states.get(path), pick.text
     if state is None or text is None or pick.before is None or len(text) > TEXT_LIMIT:
         return set()
@@ -184,7 +187,7 @@ def _steps_in(ctx: Context, made: Draft, path: bytes, pick: Pick) -> set[str]:
 
 
 def after_hook(request: Request, entries: Entries) -> Request:
-    """The same for paths that were chosen as a whole and rewritten by a hook of the repository since."""
+    """The request for paths that were chosen as a whole, after a hook of the repository rewrote them."""
     if request.picks is None:
         return request
     picks = {
@@ -195,7 +198,7 @@ def after_hook(request: Request, entries: Entries) -> Request:
 
 
 def refuse_moved(made: Draft) -> None:
-    """Raise Busy where a path that was chosen is another one than what was shown."""
+    """Raise Busy where a chosen path has changed since it was shown."""
     for one in made.left:
         if one.why.kind is Kind.CHANGED_WHILE_ASKED:
             raise Busy(f"'{shown(one.path)}' changed while you were asked", "try again")

@@ -1,4 +1,4 @@
-"""Builds the tree a commit would have, without the index and without moving anything."""
+"""Builds the tree that a commit would have, without the index and without moving anything."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[byt
 
 
 def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[bytes]]:
-    """Those of some paths that are not as in HEAD, as git tells."""
+    """A function that picks, from some paths, those that differ from HEAD according to git."""
     return lambda paths: uncommitted.dirty_paths(repo, config, paths)
 
 
 def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
-    """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
+    """The paths that a session's commit would look at; for a person also the new files in ``exact``."""
     if session == decision.UNRECORDED:
         return persons.candidates(ctx, exact)
     family = pending.family(ctx.layout, session)
@@ -74,11 +74,11 @@ def build(
 ) -> Draft:
     """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
 
-    ``unwritten`` are records that count as if they were in the journals already; ``instead`` are contents
-    to judge in place of the files, with what was recorded until a file held them. ``family`` are sessions
-    that count as one, in place of the session's own. Whoever needs no tree asks without ``writing``.
+    ``unwritten`` are records that count as if the journals held them already. ``instead`` are contents to
+    judge in place of the files; only records up to the one that left such a content count. ``family``
+    replaces the session's own family. A caller that needs no tree passes ``writing=False``.
 
-    Raises Fatal for damage; refusals are in the draft.
+    Raises Fatal for damage. A refusal raises nothing: it is in the draft.
     """
     head = refs.read_head(ctx.repo)
     family = pending.family(ctx.layout, session) if family is None else family
@@ -107,13 +107,16 @@ def build(
         )
         draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
         if wishes.skip_entangled:
-            # where a path is in the draft all the same, only some lines of it are left
+            # a path that is in the draft all the same has only some lines left out
             draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
     return rebuilt(ctx, bench, draft) if writing else draft
 
 
 class _Read(NamedTuple):
-    """What one reading found. ``states`` are the session's, without those that shell commands offer."""
+    """What one reading found.
+
+    ``states`` are the session's paths, without those that shell commands only offer.
+    """
 
     scene: Scene
     states: Mapping[bytes, PathState]
@@ -130,27 +133,29 @@ def _read(
     instead: Mapping[bytes, Content],
     is_named: bool,
 ) -> _Read:
-    """Records and files as they were at one moment.
+    """Read records and files as they were at one moment.
 
-    No lease on the journals: hooks must never wait for a commit. So read the records, look at the files, and
-    see whether a record came meanwhile; then read again. A path that changes three times in a row is `stale`.
+    A lock on the journals would make hooks wait for a commit, and they never may. So this reads the records,
+    looks at the files, and reads again when a record came meanwhile. A path that changes three times in a row
+    is `stale`.
     """
     for once_more in (True, True, False):
         states = _read_states(asked, wanted)
         for path, content in instead.items():
             if path in states:
-                # What a hook saw was the file as the index had it; a record after that tells of another text.
+                # A repository hook saw the file as the index had it. A record made afterwards tells of
+                # another text.
                 states[path] = pending.as_of(states[path], provenance.content_id(content)) or states[path]
         for path, record in unwritten.items():
             if path in states:
                 states[path].add(record)
-        # a bench of its own: every reading makes its copies afresh
+        # each reading makes its copies afresh, in a bench of its own
         inner = asked.bench.inner(ctx.repo.common_dir)
         start = _start(ctx, inner.folder, asked.reader, head, states)
         taken, offered = _offered(ctx, asked, states, wanted)
         states |= taken
         scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
-        # what counts as written already would be forgotten with the journal read again
+        # A path with an unwritten record is not read again: the new reading would not hold that record.
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
         fitting = {path: state for path, state in seen.items() if state is not None}
         states, grown = {**states, **fitting}, seen.keys() - fitting.keys()
@@ -167,7 +172,10 @@ def _read(
 def _offered(
     ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
 ) -> tuple[dict[bytes, PathState], dict[bytes, PathState]]:
-    """The further paths of which the session gets what shell commands changed, and those where it may ask."""
+    """Look at what shell commands changed in further paths.
+
+    Returns the paths that the session gets, and those that it is only offered.
+    """
     taken: dict[bytes, PathState] = {}
     offered: dict[bytes, PathState] = {}
     for state in states.values():
@@ -185,14 +193,14 @@ def _offered(
 
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
-    """The paths that got a record since their journal was read."""
+    """The paths whose journal has grown since it was read."""
     return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
 
 
 def _as_seen(scene: Scene, path: bytes) -> PathState | None:
-    """The state in which the file was read; None when no record of that time tells of it.
+    """The path's state when its file was read; None when no record of that time tells of that text.
 
-    An agent that writes twenty times a second would else make every reading useless.
+    Without this every reading would fail beside an agent that writes twenty times a second.
     """
     if path not in scene.contents:
         return None
@@ -207,7 +215,7 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
 
 
 def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:
-    """The outcome of each path, in order, and the paths of which a commit has both or neither."""
+    """The outcome of each path, in order, and the pairs of paths of which a commit has both or neither."""
     scene, states = read.scene, read.states
     found = [Outcome(path, left=(left,)) for path, left in read.barred.items()]
     found += [decide.decide(scene, state) for path, state in states.items() if path not in read.barred]
@@ -219,7 +227,7 @@ def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, by
 
 
 def _with_entries(scene: Scene, draft: Draft) -> Draft:
-    """The draft with the blobs of what is taken: as they stand, or of the text that separation made."""
+    """The draft with a blob for each path that is taken: the file's own, or one of the separated text."""
     made: dict[bytes, Content] = {}
     how = {}
     links = {found.path: found.entry for found in draft.outcomes if found.entry is not None}
@@ -235,7 +243,8 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
             made[found.path] = found.content
     if made:
         entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
-    # Same blob and mode as HEAD, after a filter or an undo: a commit does not list it, as git does not.
+    # A filter or an undo can lead back to HEAD's blob and mode. A commit does not list such a path, as git
+    # does not.
     changed = {path: entry for path, entry in entries.items() if entry != draft.base.entry(path)}
     return draft._replace(entries=changed, now=now, how=how)
 
@@ -243,8 +252,8 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
 def _start(
     ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
 ) -> TreeReader:
-    # A path that HEAD lacks may have been committed by a branch that was left: only then is an older start
-    # looked for.
+    # A path that HEAD lacks may have been committed on a branch that was left. Only then an older start is
+    # looked up.
     if all(base.lookup_safe(path) is not None for path in states):
         return base
 
@@ -252,8 +261,8 @@ def _start(
 
 
 def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
-    """The draft with the tree of its entries, whose new folders are written."""
-    # From HEAD's tree, not from the index: what is staged belongs to the user.
+    """The draft with the tree of its entries; new folders are written as tree objects."""
+    # The tree starts from HEAD's, not from the index: what is staged belongs to the user.
     builder = TreeBuilder(draft.base)
     tree = builder.build(draft.entries)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=bench.lasting)
@@ -261,14 +270,14 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
 
 
 def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft | None:
-    """The draft on a HEAD that has gone on since; None where it must be decided anew.
+    """The draft on top of a HEAD that has moved on; None where everything must be decided anew.
 
-    What was decided stands where HEAD holds on every path that was looked at what it held before.
+    The decisions stay valid where HEAD still holds, on every path that was looked at, what it held before.
     """
     if made.start is not made.base or head.ref != made.head.ref or not made.head.oid:
         return None
     if not refs.contains(ctx.repo, head, made.head.oid):
-        return None  # reset or amended: it may be other commits' lines that are pending now
+        return None  # after a reset or an amend other lines may be pending
     base = history.base_of(ctx.repo, head)
     paths = {
         *made.states,
@@ -280,5 +289,5 @@ def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft |
         return None
     try:
         return rebuilt(ctx, bench, made._replace(head=head, base=base, start=base))
-    except BlockedError:  # a file stands now where a new path's folder would be
+    except BlockedError:  # HEAD now has a file where the folder of a new path would be
         return None

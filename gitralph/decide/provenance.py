@@ -1,7 +1,7 @@
-"""Reads a journal as a chain of texts and tells whether it explains what stands on disk; pure.
+"""Reads a journal as a chain of texts and tells whether the chain explains the file on disk; pure.
 
-Used for files that one session alone has pending. A change that no record explains is a gap and
-belongs to nobody, so a chain with a gap is not this session's to commit whole.
+This serves files that one session alone has pending. A change that no record explains is a gap and belongs to
+nobody. So a session cannot commit a file whole when its chain has a gap.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from gitralph.records.pending import PathState
 
 
 class Chain(NamedTuple):
-    """The pending records of a path in file order, from the first of the committing session's on."""
+    """Records of a path in journal order, from the committing session's first pending one on."""
 
     records: tuple[Record, ...]
 
@@ -30,14 +30,14 @@ class Chain(NamedTuple):
 
     @property
     def path_level(self) -> bool:
-        """True when no record knows its texts."""
+        """True when no record of the chain knows its texts."""
         return not any(record.is_exact for record in self.records)
 
     def is_contiguous(self) -> bool:
-        """True when each step starts from the text that the one before ended with.
+        """True when each record starts from the text with which the one before ended.
 
-        A record by path alone does not tell who made what it found, so it may not change the text; nor may
-        one of a change that is nobody's.
+        A record by path alone does not tell who made the text that it found, so it must leave the text as it
+        was. A gap is nobody's, so a chain with one is not contiguous.
         """
         if any(record.op == GAP for record in self.records):
             return False
@@ -50,29 +50,29 @@ class Chain(NamedTuple):
 
 
 def chain_of(records: list[Record], pending: list[Record]) -> Chain:
-    """All records of a journal from the first pending one on."""
+    """The chain of all records of a journal from the first of ``pending`` on."""
     start = min(record.offset for record in pending)
     return Chain(tuple(record for record in records if record.offset >= start))
 
 
 def content_id(content: Content) -> str | None:
-    """The text id of a file as it stands, None when absent."""
+    """The text id of a file as it stands; None when there is no file."""
     return None if content.data is None else text_id(content.data)
 
 
 def ends_at(chain: Chain, content: Content) -> bool:
-    """True when the last record left exactly the bytes that stand there now."""
+    """True when the last record left exactly the bytes that are on disk now."""
     return chain.last.after == content_id(content)
 
 
 def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is nobody's.
 
-    A mode is this session's when its records saw it change, made the file, or changed nothing else.
+    The mode is this session's when a record of it saw the mode change, made the file, or changed no text.
     """
     if content.mode == head_mode or head_mode is None:
         return content.mode, False
-    # A link or a submodule is another kind of thing: its mode goes with the content.
+    # A symbolic link or a submodule is another kind of thing, so its mode goes with its content.
     if {content.mode, head_mode} - {0o100644, 0o100755}:
         return content.mode, False
     wanted = f"{content.mode:o}"
@@ -90,18 +90,18 @@ def _explains(record: Record, before: str | None, wanted: str) -> bool:
 
 
 def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
-    """The records after the last place where the file was what HEAD holds; None: it never was, here.
+    """The records since the file last was what HEAD holds; None where no record ever saw it so.
 
-    Whoever is alone among them made all that differs, whatever happened before (texts are compared
-    by their ids, so only where git converts nothing).
+    Whoever is alone among these records made the whole difference, whatever happened before. Texts are
+    compared by their ids, so this works only where git converts nothing.
     """
     entry = scene.reader.entry(state.path)
     head = None if entry is None else entry.oid.decode()
     records = state.journal.records
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
-        # A path-level record says what the file was after it, but None of such a one may only mean that
-        # nothing is known.
+        # A record by path alone says what the file was after it. But None there may mean that nothing is
+        # known.
         if record.after == head and (record.is_exact or head is not None):
             return records[at + 1 :]
         if record.is_exact and record.before == head:
@@ -110,7 +110,7 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
 
 
 def others(scene: Scene, state: PathState) -> list[str]:
-    """Who else stands between HEAD's text and the file, as far as the records tell."""
+    """The other sessions whose records stand between HEAD's text and the file."""
     since = records_since_head(scene, state)
     known = state.journal.records if since is None else since
     found = {r.session for r in known if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
@@ -118,7 +118,7 @@ def others(scene: Scene, state: PathState) -> list[str]:
 
 
 def _came_with(scene: Scene, state: PathState, since: list[Record] | None) -> set[str]:
-    """Who edited the file at its old path, where something of that was uncommitted when it was moved."""
+    """The sessions that edited the file at its old path and had something uncommitted when it was moved."""
     to = pending.arrival(state.journal) if state.came_with else None
     if to is None or to.other_path is None or (since is not None and to not in since):
         return set()

@@ -1,4 +1,4 @@
-"""A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
+"""Reads a path as ``commit`` does, and tells for each line the record behind it and git's blame."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from gitralph.records.pending import PathState
 
 
 def tree_path(ctx: Context, typed: str) -> bytes:
-    """What the user typed, relative to the cwd, as a tree path. Raises Fatal outside the worktree."""
+    """Turn what the user typed, relative to the cwd, into a tree path. Raises Fatal outside the worktree."""
     try:
         target = ctx.locate(typed)
     except OutsideError as error:
@@ -37,9 +37,9 @@ def tree_path(ctx: Context, typed: str) -> bytes:
 
 
 class Read(NamedTuple):
-    """A path: its records, the place in the journal of each line's record, and what git says of the line.
+    """A path with its records. ``keys`` holds for each line the offset of its record, ``lines`` git's blame.
 
-    ``pending`` are the places of the records of which something is in no commit.
+    ``pending`` are the offsets of the records of which something is in no commit.
     """
 
     state: PathState
@@ -49,7 +49,7 @@ class Read(NamedTuple):
     carried: tuple[Record, ...] = ()
 
     def records(self) -> Iterator[Record]:
-        """What was recorded of the file, and where it was before it was moved."""
+        """The records of the file, first those from before it was moved."""
         yield from self.carried
         yield from self.state.journal.records
 
@@ -60,7 +60,7 @@ class Read(NamedTuple):
 
 
 def read(ctx: Context, path: bytes) -> Read | Left:
-    """Read a path; what keeps it out, where a commit could not look at it either."""
+    """Read a path; a Left tells why commit could not look at it either."""
     state = pending.path_state(ctx.layout, path, [])
     bench = open_bench(ctx, quarantine=True)
     try:
@@ -81,7 +81,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
 
 
 def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
-    """The records of which the file may still hold something, where its lines are not told apart."""
+    """The records of which the file may still hold something, for a file whose lines are not told apart."""
     if scene.entries.get(state.path) == scene.reader.entry(state.path):
         return frozenset()
     since = provenance.records_since_head(scene, state)
@@ -91,8 +91,8 @@ def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
 def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:
     """The records of which something is in no commit.
 
-    What is known by its path alone has no lines to look for: it waits until a commit has told of it, as
-    long as HEAD has another file there.
+    A record by path alone has no lines to look for. It waits until a commit has told of it, as long as HEAD's
+    file differs.
     """
     if scene.entries.get(state.path) == scene.reader.entry(state.path):
         return frozenset()

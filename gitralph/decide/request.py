@@ -1,4 +1,4 @@
-"""One commit as it was asked for, and what came of it; plain values."""
+"""One commit: what was asked for, its draft and its result, as plain values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from gitralph.git.trees import Entry, TreeReader
 from gitralph.records.pending import PathState
 
 Judge = Callable[["Candidate"], dict[str, object]]
-"""Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
+"""Looks at a candidate and returns what it found, for the ``--json`` document.
 
-# the default of what nobody may change
+Raises Failed to stop the commit.
+"""
+
+# The default of mappings that nobody may change.
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Candidate(NamedTuple):
-    """A commit about to be made, for whoever judges it: its tree, the commit it goes on top of, its session.
+    """A commit about to be made, for a judge: its tree, its parent ``head``, its session.
 
-    ``objects`` is a folder with those of its objects that the repository does not have yet.
+    ``objects`` is a folder with those objects of the commit that the repository does not have yet.
     """
 
     tree: str
@@ -49,11 +52,11 @@ Picks = Mapping[bytes, Pick]
 class Request(NamedTuple):
     """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed.
 
-    ``session`` UNRECORDED is a person who commits what no session owns.
-    ``judge`` has the last word on the tree, after the repository's hooks. ``amend`` replaces HEAD's commit;
-    ``fixup`` is a revision as typed, whose commit this one is to be squashed into. ``again`` are the words
-    that say all this but for the wishes and paths: a hint repeats them, so that no message is lost.
-    ``picks`` is what was chosen hunk by hunk, None where nobody was asked.
+    ``session`` is UNRECORDED for a person who commits what no session owns. ``judge`` has the last word on
+    the tree, after the repository's hooks. ``amend`` replaces HEAD's commit. ``fixup`` is a revision as
+    typed: this commit is to be squashed into it. ``again`` are the words of the command line but for wishes
+    and paths: a hint repeats them, so that no message is lost. ``picks`` is what was chosen hunk by hunk,
+    None where nobody was asked.
     """
 
     session: str
@@ -74,17 +77,17 @@ class Request(NamedTuple):
 
     @property
     def by_person(self) -> bool:
-        """True where no session commits."""
+        """True when a person commits, not a session."""
         return self.session == UNRECORDED
 
     @property
     def may_be_empty(self) -> bool:
-        """True for a commit that is made though no file changes: another message for HEAD's."""
+        """True for an amend that changes no file and gives HEAD's commit another message."""
         return self.amend and bool(self.messages or self.edit)
 
 
 class Result(NamedTuple):
-    """What came of it, as the ``--json`` document tells it."""
+    """The result of a commit, as the ``--json`` document tells it."""
 
     status: str
     session: str | None
@@ -98,10 +101,10 @@ class Result(NamedTuple):
     hints: tuple[str, ...] = ()
     proof: dict[str, object] | None = None
     silent: bool = False
-    """No record of the session was there to look at: why, ``sessions.transcript_claims`` can tell."""
+    """The session had no record at all to look at; ``sessions.transcript_claims`` can tell why."""
 
     def noting(self, *notes: str) -> Result:
-        """The same with more notes."""
+        """This result with more notes."""
         return self._replace(notes=(*self.notes, *notes))
 
 
@@ -116,9 +119,10 @@ def _letter(old: Entry | None, new: Entry | None) -> str:
 class Draft(NamedTuple):
     """A commit not yet made: entries to change against HEAD, their tree, and what stays out.
 
-    ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with. ``now``
-    are the files as they stand, ``trees`` the new folders of ``tree``; ``together`` are paths of which a
-    commit has both or neither. ``rewound`` is the session's last commit, where HEAD has it no more.
+    ``start`` is the tree against which edits are judged: HEAD's, on an orphan branch that of ``orphan``.
+    ``now`` are the files as they stand. ``trees`` are the new folders of ``tree``. ``together`` are pairs of
+    paths of which a commit has both or neither. ``rewound`` is the session's last commit, where HEAD no
+    longer has it.
     """
 
     head: Head
@@ -139,11 +143,11 @@ class Draft(NamedTuple):
 
     @property
     def by_person(self) -> bool:
-        """True where no session commits."""
+        """True when a person commits, not a session."""
         return self.session == UNRECORDED
 
     def without(self, lefts: Collection[Left]) -> Draft:
-        """The same with these paths taken out again, each with a reason; their records stay pending."""
+        """The draft without these paths, each left with its reason; their records stay pending."""
         out = {one.path for one in lefts}
         return self._replace(
             outcomes=tuple(
@@ -156,7 +160,7 @@ class Draft(NamedTuple):
         )
 
     def leaving(self, lefts: Iterable[Left]) -> Draft:
-        """The same for a commit that goes on without them: all that cannot go alone is left too."""
+        """The draft without these paths and without every path that cannot go without them."""
         out: list[Left] = []
         gone: set[bytes] = set()
         for first in lefts:
@@ -173,9 +177,13 @@ class Draft(NamedTuple):
         return self.without(out)
 
     def tied(self, path: bytes, gone: Container[bytes] = ()) -> set[bytes]:
-        """The other ends of its renames, and what takes its place or must give it, but what is ``gone``."""
+        """The paths that cannot go without ``path``, but for those in ``gone``.
+
+        They are the other ends of its renames, and paths that take its place or give way to it.
+        """
         ends = {p for pair in self.together if path in pair for p in pair}
-        # A tree cannot hold a file and a folder of one name: what stands in each other's place goes together.
+        # A tree cannot hold a file and a folder of one name. So two paths that take each other's place go
+        # together.
         places = {
             p
             for p in self.entries

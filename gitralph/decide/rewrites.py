@@ -1,11 +1,14 @@
-"""Lines that a repository hook rewrote and the file on disk does not hold; pure text, no file is opened.
+"""Lines that a repository hook rewrote in a commit while the file on disk keeps the old ones; pure text.
 
-A hook in the scratch worktree formats the commit's text, and a commit never writes the working tree. Two
-kinds of record tell of it, both with the text on disk before and the text that the hook wants after:
+A ``pre-commit`` hook in the scratch worktree formats the commit's text, but a commit never writes the working
+tree. Two kinds of record tell of this. Both hold the text on disk before and the text that the hook wants
+after:
 
-``rendered``: the commit has the hook's lines. Every later text is read as if it had them, too, until the
-lines are written anew; so nothing on disk looks like somebody's change back.
-``offered``: the hook refused. It counts from where a later text shows that just this was applied.
+``rendered``: the commit has the hook's lines. Every later text is read as if it had these lines too, until
+somebody writes the lines anew. So the lines on disk do not look like a change back.
+
+``offered``: the hook refused the commit. The record counts from the text on in which just this change was
+applied.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
 from gitralph.lines.terms import Separation
 
 _FINE = 4000
-"""So many changed lines are compared line by line; SequenceMatcher takes the square of them at worst.
+"""Beyond this many changed lines no line-by-line comparison is made: SequenceMatcher is quadratic at worst.
 
-4,000 lines of four kinds, all changed: 4 s; of lines that are all different, half of them changed: 0.1 s.
+4,000 lines of four kinds, all changed: 4 s. 4,000 lines that are all different, half of them changed: 0.1 s.
 """
 
 
@@ -29,7 +32,7 @@ Range = tuple[int, int, int, int]
 
 
 class Block(NamedTuple):
-    """``lines`` in place of the lines from ``start`` to ``stop`` of some text; never empty on that side."""
+    """Puts ``lines`` in place of the lines ``start`` to ``stop`` of a text; that range is not empty."""
 
     start: int
     stop: int
@@ -37,7 +40,7 @@ class Block(NamedTuple):
 
 
 def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
-    """Where two texts differ: old lines [0], [1) against new lines [2], [3)."""
+    """Where two texts differ, as (old start, old stop, new start, new stop), from 0, stops excluded."""
     head, shorter = 0, min(len(old), len(new))
     while head < shorter and old[head] == new[head]:
         head += 1
@@ -55,27 +58,28 @@ def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
 
 
 def added(old: bytes | None, new: bytes) -> set[int]:
-    """The indices of the lines that ``new`` has and ``old`` has not."""
+    """The indices, from 0, of the lines that ``new`` has and ``old`` has not."""
     found = ranges(full_lines(old or b""), full_lines(new))
     return {at for _, _, first, last in found for at in range(first, last)}
 
 
 def blocks(old: bytes, new: bytes, own: set[int] | None = None) -> list[Block] | None:
-    """What turns ``old`` into ``new``, in blocks that can be found again in another text.
+    """The blocks that turn ``old`` into ``new`` and can be found again in another text.
 
-    With ``own``, None where a line that is not in it would change; what is inserted must touch one.
+    ``own`` limits the change: the answer is None where a line outside ``own`` would change. An inserted line
+    must touch a line of ``own``.
     """
     a, b = full_lines(old), full_lines(new)
     grown: list[Range] = []
     for i, j, k, m in ranges(a, b):
         if own is not None and not own.issuperset(range(i, j)):
             return None
-        if i == j:  # an insertion has no line of its own to be found by
+        if i == j:  # an inserted line has no old line by which it could be found
             after = i < len(a) and (own is None or i in own)
             if not after and not (i > 0 and (own is None or i - 1 in own)):
                 return None
             i, j, k, m = (i, j + 1, k, m + 1) if after else (i - 1, j, k - 1, m)
-        # Two insertions that grew over one line are one block, or the line would be replaced twice.
+        # Two insertions that grew over one line become one block, or the line would be replaced twice.
         if grown and i < grown[-1][1]:
             i, k = grown[-1][0], grown[-1][2]
             grown.pop()
@@ -84,7 +88,7 @@ def blocks(old: bytes, new: bytes, own: set[int] | None = None) -> list[Block] |
 
 
 def _apart(start: int, old: list[bytes], new: list[bytes]) -> list[Block]:
-    """Line for line where only spaces differ: an edit of one leaves the others as the hook had them."""
+    """One block a line where only spaces differ: then an edit of one line leaves the others to the hook."""
     if _packed(old) != _packed(new):
         return [Block(start, start + len(old), tuple(new))]
     return [Block(at, at + 1, (line,)) for at, line in enumerate(new, start)]
@@ -95,7 +99,7 @@ def _packed(lines: list[bytes]) -> list[bytes]:
 
 
 def carried(found: Sequence[Block], old: bytes, new: bytes) -> list[Block | None]:
-    """The same blocks in another text; None for one that was touched on the way."""
+    """The same blocks placed in ``new``; None for a block whose lines changed on the way."""
     if old == new:
         return list(found)
     changes = ranges(full_lines(old), full_lines(new))
@@ -113,16 +117,16 @@ def _carry(block: Block, changes: list[Range]) -> Block | None:
 
 
 def in_order(found: Sequence[Block]) -> list[Block]:
-    """The blocks as they follow each other in the text."""
+    """The blocks in the order of the text."""
     return sorted(found, key=lambda one: (one.start, one.stop, one.lines))
 
 
 def apply(text: bytes, found: Sequence[Block]) -> bytes:
-    """The text with the blocks in it."""
+    """The text with the blocks applied."""
     if not found:
         return text
     lines = full_lines(text)
-    # From the end, so that the places in front stay right.
+    # Apply from the end, so that the places in front stay right.
     for block in in_order(found)[::-1]:
         lines[block.start : block.stop] = block.lines
     return b"".join(lines)
@@ -136,7 +140,7 @@ class AsRead(NamedTuple):
     blocks: tuple[Block, ...] = ()
 
     def line(self, number: int) -> int:
-        """The line that stands for a line of the file on disk; 0 where a hook removed it."""
+        """The line, from 1, that stands for a line of the file on disk; 0 where the hook removed it."""
         shift = 0
         for block in self.blocks:
             if number > block.stop:
@@ -163,7 +167,7 @@ class AsRead(NamedTuple):
         return number - shift
 
     def told(self, found: Separation) -> Separation:
-        """An answer with its lines as the file on disk counts them."""
+        """An answer of ``lines`` with its line numbers as the file on disk counts them."""
         if not self.blocks:
             return found
         left = tuple(one._replace(lines=self.on_disk(one.lines)) for one in found.left)
@@ -172,7 +176,7 @@ class AsRead(NamedTuple):
 
 
 def seen(rows: Sequence[Row], worktree: bytes | None) -> AsRead:
-    """Steps and worktree with the hook's lines where a commit took them."""
+    """Steps and worktree with the hook's lines in them, where a commit took these lines."""
     if not any(record.op in (RENDERED, OFFERED) for record, _, _ in rows):
         return AsRead(list(rows), worktree)
     view = _View()
@@ -183,7 +187,7 @@ def seen(rows: Sequence[Row], worktree: bytes | None) -> AsRead:
 
 
 class _View:
-    """Walks from text to text; ``active`` are the rendered blocks in the text of now."""
+    """Walks from text to text. ``active`` are the rendered blocks that stand in the current text."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -199,17 +203,17 @@ class _View:
             if record.op == OFFERED:
                 self.offers.append((record, wanted))
                 return
-            # a text from before stands for the same lines from now on, if it comes back
+            # from here on the old text stands for the hook's lines, also when it comes back
             self.active, self.known = wanted, {before: wanted}
             self.rows.append((record, start, after))
             return
         self.rows.append((record, start, self.go(after)))
 
     def go(self, text: bytes | None) -> bytes | None:
-        """Move to another text, over an offer where just that was applied; returns it as seen."""
+        """Move to another text and return it as seen. An offer that was just applied becomes a step."""
         was, applied = self.shown(), None
         if self.text is not None and text not in (None, self.text):
-            # The latest first: of two offers of one change the last one was shown.
+            # Two offers of one change may stand open. The latest comes first, since it was shown last.
             applied = next((one for one, wanted in reversed(self.offers) if self._makes(wanted, text)), None)
         self._move(text)
         if applied is not None:
@@ -218,7 +222,7 @@ class _View:
         return self.shown()
 
     def shown(self) -> bytes | None:
-        """The text of now with the rendered blocks in it."""
+        """The current text with the rendered blocks in it."""
         return self.text if self.text is None else apply(self.text, self.active)
 
     def _makes(self, wanted: list[Block], text: bytes | None) -> bool:
@@ -229,7 +233,7 @@ class _View:
             return
         old = self.text
         self.offers = [(record, _kept(wanted, old, text)) for record, wanted in self.offers]
-        # A text that comes back is read as the first time, or one commit would read it in two ways.
+        # A text that comes back is read as the first time. Otherwise one commit would read it in two ways.
         if text not in self.known:
             self.known[text] = _kept(self.active, old, text)
         self.active, self.text = self.known[text], text

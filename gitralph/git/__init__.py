@@ -1,1 +1,4 @@
-"""git and dulwich: blobs, trees, commits, refs, the index, configuration. Knows nothing of edits."""
+"""git and dulwich: blobs, trees, commits, refs, the index, configuration.
+
+This room knows nothing of edits.
+"""

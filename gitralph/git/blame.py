@@ -1,4 +1,4 @@
-"""``git blame`` of a file as it stands: the commit of every line, and where the line stood in it."""
+"""``git blame`` of a file as it stands: for each line its commit, and its number and path there."""
 
 from typing import NamedTuple
 
@@ -10,10 +10,10 @@ ZERO = "0" * 40
 
 
 class Line(NamedTuple):
-    """One line: its commit (None for an uncommitted one), and line number and path in that commit.
+    """One line: its commit (None for an uncommitted one), its number from 1 and its path in that commit.
 
-    ``header`` is what git prints before the line's text, the first row with the numbers; for a commit that
-    came before it is that row alone.
+    ``header`` is what git prints before the line's text, beginning with the row of numbers. A commit that was
+    printed before has only that row.
     """
 
     commit: str | None
@@ -24,9 +24,9 @@ class Line(NamedTuple):
 
 
 def lines(git: Git, config: Config, path: bytes, count: int) -> list[Line] | None:
-    """Every line in order; None where git has no answer, as for a file it does not know.
+    """Every line in order; None where git has no answer, as for a file that it does not know.
 
-    ``git`` runs at the root of the working tree. Format: git-blame(1), THE PORCELAIN FORMAT.
+    ``git`` must run at the root of the working tree. Format: git-blame(1), THE PORCELAIN FORMAT.
     """
     done = git.try_run(*config.without_programs(), "blame", "--no-textconv", "--porcelain", "--", path)
     if done.returncode:

@@ -1,8 +1,7 @@
 """Turns file contents into the blobs and modes that ``git add`` would make, by git itself.
 
-A private folder holds the files and the ``.gitattributes`` above them, and a private index is seeded
-from HEAD's entries: filters, line ends and modes then come out as git decides them, one process for
-all paths.
+A private folder holds the files and the ``.gitattributes`` above them. A private index starts from HEAD's
+entries. So filters, line ends and modes come out as git decides, in one process for all paths.
 """
 
 from __future__ import annotations
@@ -22,32 +21,32 @@ from gitralph.git.trees import GITLINK, Entry, TreeReader
 
 _ATTRIBUTES = b".gitattributes"
 _FEW = 20
-"""So many entries are given as words: the process that takes more costs less than their length does."""
-# What is drafted to be thrown away nobody needs after a crash: ten objects cost a status 2 ms.
+"""So many entries are passed as words: this costs less than the process that reads them otherwise."""
+# A draft that is thrown away need not survive a crash: syncing ten objects costs a status 2 ms.
 _FLEETING = ("-c", "core.fsync=none")
 
 
 @dataclass
 class Workbench:
-    """A private folder for one command. Where ``lasting`` is false no object ever leaves its quarantine."""
+    """A private folder for one command. Without ``lasting`` no object ever leaves its quarantine."""
 
     folder: str
     git: Git
     lasting: bool = True
     made: dict[tuple[bytes, Content, Entry | None], Entry] = field(default_factory=dict)
-    """What was made of a content already: ten sessions in one file are ten looks at the same bytes."""
+    """Entries made so far, by content: ten sessions in one file look at the same bytes ten times."""
 
     @classmethod
     def make(
         cls, parent: str, git: Git, common_dir: str, quarantine: bool, lasting: bool = True
     ) -> Workbench:
         """A new folder below ``parent``; with ``quarantine`` git writes objects nowhere else."""
-        # The pid leads, so that the next command can tell what a dead process left from what a live one
+        # The pid comes first, so that the next command can tell what a dead process left from what a live one
         # uses.
         folder = f"{parent}/{os.getpid()}-{os.urandom(6).hex()}"
         os.makedirs(folder, mode=0o700)
         if quarantine:
-            # What a refused commit made goes with the folder, and the repository never sees it.
+            # What a refused commit made is removed with the folder; the repository never sees it.
             os.mkdir(folder + "/objects")
             git = git.at(
                 GIT_OBJECT_DIRECTORY=folder + "/objects",
@@ -56,15 +55,15 @@ class Workbench:
         return cls(folder, git, lasting)
 
     def objects_dir(self, common_dir: str) -> str:
-        """Where new objects go."""
+        """The folder for new objects."""
         return self.git.env.get("GIT_OBJECT_DIRECTORY", common_dir + "/objects")
 
     def objects(self, common_dir: str) -> Objects:
-        """What this bench made, and all that the repository has."""
+        """Reads the objects that this bench made and all that the repository has."""
         return Objects(self.git, self.objects_dir(common_dir))
 
     def inner(self, common_dir: str) -> Workbench:
-        """A folder below, for another look; only what lasts is made afresh there."""
+        """A folder below this one, for another look; only what lasts is made afresh there."""
         found = Workbench.make(self.folder, self.git, common_dir, quarantine=False, lasting=self.lasting)
         return found if self.lasting else replace(found, made=self.made)
 
@@ -96,7 +95,7 @@ def attribute_files(paths: Iterable[bytes]) -> set[bytes]:
 
 
 def _seeds(git: Git, entries: Mapping[bytes, Entry]) -> list[str | bytes]:
-    """The words by which the next ``update-index`` begins with these entries; none where it has them."""
+    """The input with which the next ``update-index`` starts; none where words have these entries."""
     if len(entries) <= _FEW:
         return [
             word for p, e in entries.items() for word in ("--cacheinfo", b"%o,%s,%s" % (e.mode, e.oid, p))
@@ -129,13 +128,13 @@ def blobs_for(
     known = {path: bench.made[key] for path, key in keys.items() if key in bench.made}
     if len(known) == len(there):
         return _answer(contents, known)
-    # Attributes are read from the worktree first (gitattributes(5)), so the folder must hold those above each
-    # file.
+    # git reads attributes from the worktree first (gitattributes(5)). So the folder must hold those above
+    # each file.
     for path in sorted(attribute_files(there) - set(contents)):
         found = worktree.read(path)
         if found.data is not None:
             write_copy(copy, path, found)
-        else:  # git reads the index's where the file is missing
+        else:  # git reads the index's version where the file is missing
             seeds[path] = base.entry(path)
     for path, content in there.items():
         write_copy(copy, path, content)
@@ -144,7 +143,7 @@ def blobs_for(
     made: dict[bytes, Entry] = {}
     if wanted:
         # In 35 attribute cases raw bytes differed from `git add` in 21, dulwich's normaliser in 11, `git
-        # hash-object --path` in 2; this way in none (git 2.39, dulwich 1.2).
+        # hash-object --path` in 2, and this way in none (git 2.39, dulwich 1.2).
         words = (*PLAIN_INDEX, *(() if bench.lasting else _FLEETING))
         first = _seeds(git, {path: entry for path, entry in seeds.items() if entry is not None})
         git.run(*words, "update-index", "--add", "--replace", *first, "-z", "--stdin", stdin=wanted)

@@ -1,7 +1,8 @@
-"""Brings a checkout from one commit to the next, on the changed paths only and only where they are clean.
+"""Brings a checkout from one commit to the next; only changed paths move, and only where they are clean.
 
-The checkout's index is built aside and taken over by ``index.lock``; files are written by git itself
-(filters, line ends, sparse patterns). Judges first, so that a refusal comes before anything moves.
+The checkout's index is built in a private copy, which becomes the index through ``index.lock``. git itself
+writes the files (filters, line ends, sparse patterns). Everything is checked first, so that a refusal comes
+before anything moves.
 """
 
 import os
@@ -17,13 +18,13 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import Git
 from gitralph.git.trees import GITLINK, Entry
 
-# On a private copy of an index: no daemon to ask, no cache to write back, no second file beside it.
+# Options for a private copy of an index: no daemon, no cache to write back, no second file beside it.
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false")
 
 
 @dataclass
 class Carry:
-    """A checkout on its way: changed paths with their entry before and after, and a copy of its index."""
+    """A checkout on its way: changed paths with the entries before and after, and a copy of its index."""
 
     repo: Repository
     pairs: Mapping[bytes, Pair]
@@ -53,7 +54,7 @@ def _lstat(root: str, path: bytes) -> os.stat_result | None:
 
 
 def _is_blocked(carry: Carry, path: bytes) -> bool:
-    """True when something git does not track lies where a new file shall go, or where its folder shall."""
+    """True when an untracked file lies where a new file or its folder must go."""
     found = _lstat(carry.repo.root, path)
     if found is not None:
         full = os.path.join(os.fsencode(carry.repo.root), path)
@@ -69,11 +70,11 @@ def _is_blocked(carry: Carry, path: bytes) -> bool:
 
 
 def unclean(carry: Carry) -> list[bytes]:
-    """The changed paths that the checkout has otherwise than the old commit: staged, edited, in the way."""
+    """The changed paths where the checkout differs from the old commit: staged, edited, or in the way."""
     bad = set(index.has_unmerged(carry.repo.git, carry.copy, carry.repo.root)) & set(carry.pairs)
     for path, (old, _) in carry.pairs.items():
         now = carry.staged.get(path)
-        # A flag `h` is assume-unchanged: git would not look at that file, so neither may we count it clean.
+        # The flag `h` is assume-unchanged: git would not look at that file, so it does not count as clean.
         differs = (now.entry if now else None) != old or (now is not None and "h" in now.flags)
         if differs or (old is None and _is_blocked(carry, path)):
             bad.add(path)
@@ -86,7 +87,7 @@ def _edited(carry: Carry) -> set[bytes]:
     looked_at = carry.copy.path + ".look"
     carry.copy.again(looked_at)
     git = carry.on_copy(looked_at)
-    # Its exit status only says that something needs an update, which diff-files tells by name.
+    # The exit status only says that something needs an update; diff-files tells the names.
     git.try_run(*_QUIET, "update-index", "-q", "--refresh")
     said = git.run(*_QUIET, "diff-files", "--name-only", "-z", "--ignore-submodules=none")
     os.unlink(looked_at)
@@ -94,7 +95,7 @@ def _edited(carry: Carry) -> set[bytes]:
 
 
 def build_index(carry: Carry, paths: Mapping[bytes, Entry | None]) -> None:
-    """The successor of the index, durable, at the copy's path."""
+    """Build the next index, durable, at the copy's path."""
     flags = {path: found.flags for path, found in carry.staged.items()}
     if carry.copy.missing:
         carry.on_copy().run(*_QUIET, "read-tree", "--empty")
@@ -114,7 +115,7 @@ def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -
     if wanted:
         git = carry.on_copy(aside)
         git.run(
-            # git itself writes the files: filters, line ends and modes are its business. -u notes their
+            # git itself writes the files, since filters, line ends and modes are its business. -u notes their
             # times in the index.
             *_QUIET,
             "checkout-index",
@@ -133,7 +134,7 @@ def _delete(root: bytes, path: bytes) -> None:
         os.unlink(full)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return
-    # git removes the folders that a deletion leaves empty; rmdir refuses those that are not.
+    # git removes folders that a deletion leaves empty. rmdir refuses other folders.
     folder = os.path.dirname(full)
     while folder != root:
         try:
@@ -144,7 +145,7 @@ def _delete(root: bytes, path: bytes) -> None:
 
 
 def unfinished(carry: Carry) -> dict[bytes, Entry | None]:
-    """After a crash: the paths still at the old commit, or half way; a user's edit is left alone."""
+    """After a crash: the paths still at the old commit or half written; a user's edit is not among them."""
     out: dict[bytes, Entry | None] = {}
     for path, (old, new) in carry.pairs.items():
         now = carry.staged.get(path)

@@ -43,11 +43,11 @@ def parse_author(git: Git, given: str) -> Author:
 
 
 def with_identity(git: Git, config: Config, author: Author | None) -> Git:
-    """git that refuses to guess who the user is, with ``--author`` laid over."""
+    """A git that refuses to guess who the user is; ``--author`` takes precedence."""
     env = {}
     email = git.env.get("EMAIL", "")
     if email and config.get("user.email") is None:
-        # useConfigOnly also refuses $EMAIL, which git commit takes
+        # useConfigOnly also refuses $EMAIL, which git commit accepts.
         for who in ("AUTHOR", "COMMITTER"):
             if config.get(f"{who.lower()}.email") is None:
                 env[f"GIT_{who}_EMAIL"] = git.env.get(f"GIT_{who}_EMAIL", email)
@@ -59,7 +59,7 @@ def with_identity(git: Git, config: Config, author: Author | None) -> Git:
 def make_commit(
     git: Git, objects: Objects, config: Config, tree: bytes, parents: Sequence[str], message: bytes
 ) -> tuple[str, dict[str, str]]:
-    """The new commit's oid and its committer, as git's environment.
+    """Make a commit. Returns its oid and its committer, as variables of git's environment.
 
     Raises Fatal without an identity or signature.
     """
@@ -88,9 +88,9 @@ def replayed(
     before: str | None = None,
     message: bytes | None = None,
 ) -> str:
-    """A commit with another tree and parent, and all else as it is: the same again each time it is made.
+    """A commit with another tree and parent, and all else unchanged: each time the same commit results.
 
-    ``before`` is what it became the last time; a signature would make another one of it.
+    ``before`` is the commit that resulted the last time; a signature would make it another one.
     """
     kind, raw = objects.raw(commit.encode())
     head, _, body = raw.partition(b"\n\n")
@@ -111,7 +111,7 @@ def replayed(
     return make_commit(git.at(**who), objects, config, tree, [parent], body)[0]
 
 
-# What a commit says of its place, and what was signed there.
+# The header lines that tell a commit's place, and the signatures made for that place.
 _REWRITTEN = (b"tree ", b"parent ", b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ")
 
 
@@ -125,7 +125,7 @@ def _unsigned(objects: Objects, commit: str) -> bytes | None:
 
 
 def identity(role: str, who: bytes, time: int, zone: int) -> dict[str, str]:
-    """The environment under which git writes an author or committer; ``role`` is AUTHOR or COMMITTER."""
+    """The environment variables for an author or committer; ``role`` is AUTHOR or COMMITTER."""
     name, _, email = who.removesuffix(b">").rpartition(b" <")
     return {
         f"GIT_{role}_NAME": os.fsdecode(name),
@@ -135,13 +135,13 @@ def identity(role: str, who: bytes, time: int, zone: int) -> dict[str, str]:
 
 
 def committer_of(objects: Objects, commit: str) -> dict[str, str]:
-    """Who a commit says made it, as git's environment: reflogs hold the same."""
+    """The committer of a commit, as variables of git's environment; reflogs hold the same."""
     found = objects.commit(commit.encode())
     return identity("COMMITTER", found.committer, found.commit_time, found.commit_timezone)
 
 
 def committer_now(git: Git) -> dict[str, str]:
-    """Who makes a commit now. Raises Fatal without an identity."""
+    """The committer of a commit made now. Raises Fatal without an identity."""
     line = git.run("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT").strip()
     who, time, (zone, _) = parse_time_entry(line)
     return identity("COMMITTER", who, time or 0, zone or 0)

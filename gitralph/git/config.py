@@ -13,7 +13,7 @@ _FALSE = frozenset(["false", "no", "off", "0", ""])
 
 @dataclass(frozen=True)
 class Config:
-    """The values of each key, the last of which counts; section and variable names in lower case."""
+    """The values of each key, of which the last counts; section and variable names are in lower case."""
 
     values: dict[str, str | None] = field(default_factory=dict)
     every: dict[str, list[str]] = field(default_factory=dict)
@@ -24,22 +24,22 @@ class Config:
         values: dict[str, str | None] = {}
         every: dict[str, list[str]] = {}
         for row in nul.texts(git.run("config", "--list", "-z")):
-            # With -z a key without "=" comes without a newline and means true (git-config(1)); names of
-            # subsections may hold dots and equal signs, never a newline.
+            # With -z a key without "=" comes without a newline and means true (git-config(1)). Names of
+            # subsections may hold dots and equal signs, but never a newline.
             key, newline, value = row.partition("\n")
             values[key] = value if newline else None
             every.setdefault(key, []).append(value)
         return cls(values, every)
 
     def get(self, key: str) -> str | None:
-        """The value of a key in lower case; a bare key counts as ``true``."""
+        """The value of a key, which must be in lower case; a key without a value counts as ``true``."""
         if key not in self.values:
             return None
         value = self.values[key]
         return "true" if value is None else value
 
     def all(self, key: str) -> list[str]:
-        """Every value of a key in lower case that may be given several times; empty ones do not count."""
+        """Every value of a key that may be given several times; empty values do not count."""
         return [value for value in self.every.get(key, []) if value]
 
     def boolean(self, key: str, default: bool = False) -> bool:
@@ -54,7 +54,7 @@ class Config:
         raise Fatal(f"bad boolean value '{value}' for '{key}'")
 
     def choice(self, key: str, default: str, *allowed: str) -> str:
-        """One of a few words. Raises Fatal for any other."""
+        """One of a few words. Raises Fatal for any other word."""
         value = self.get(key) or default
         if value not in (default, *allowed):
             raise Fatal(f"bad value '{value}' for '{key}': use {', '.join((default, *allowed))}")
@@ -70,9 +70,10 @@ class Config:
         ]
 
     def without_programs(self) -> list[str]:
-        """``-c`` options under which git starts no program that this configuration names."""
+        """``-c`` options with which git starts no program that this configuration names."""
         options = ["-c", "core.fsmonitor=false"]
-        # An empty driver is none; required=false, or git would fail for the missing one (gitattributes(5)).
+        # An empty driver is none. required=false is needed too, or git would fail for the missing one
+        # (gitattributes(5)).
         for variable in ("clean", "smudge", "process"):
             for name in self.names("filter", variable):
                 options += [

@@ -19,9 +19,9 @@ from gitralph.hook.locate import Target
 
 @dataclass
 class Context:
-    """Handed to every capability. ``outer`` is git as the user called it, unbound.
+    """Passed to every command's work. ``outer`` is git as the user called it, bound to no worktree.
 
-    ``warn`` and ``say`` take chatter for people; nobody below cli prints.
+    ``warn`` and ``say`` take messages for people; nothing below cli/ prints.
     """
 
     repo: Repository
@@ -38,14 +38,15 @@ class Context:
 
     @property
     def is_agent(self) -> bool:
-        """True in the shell of an agent, or of what a launcher started."""
+        """True in the shell of an agent, or of a program that a launcher started."""
         return variables.is_agent(self.environ)
 
     @property
     def folder(self) -> str:
-        """Where typed relative paths begin: the cwd; outside of the worktree its root, as for git."""
+        """The folder where typed relative paths begin: the cwd, or the root where the cwd lies outside."""
         cwd = os.getcwd()
-        # Only GIT_DIR leads to a worktree that we do not stand in; git goes to its root then (git's setup.c).
+        # Only GIT_DIR leads to a worktree in which we do not stand; git then goes to its root (git's
+        # setup.c).
         if not self.environ.get("GIT_DIR") or f"{os.path.realpath(cwd)}/".startswith(f"{self.repo.root}/"):
             return cwd
         return self.repo.root
@@ -53,7 +54,7 @@ class Context:
     def locate(self, typed: str) -> Target:
         """The file that a user means by a path. Raises OutsideError."""
         environ = self.environ
-        if environ.get("GIT_DIR"):  # relative to the cwd, not to the file's folder
+        if environ.get("GIT_DIR"):  # such a path is relative to the cwd, not to the file's folder
             environ = {**environ, "GIT_DIR": self.repo.git_dir, "GIT_WORK_TREE": self.repo.root}
         return locate.locate(self.folder, typed, environ)
 
@@ -63,7 +64,7 @@ class Context:
 
 
 def state_layout(place: gitdir.Place, create: bool) -> Layout:
-    """The state folder, or Fatal saying what is wrong with it."""
+    """The state folder. Raises Fatal that says what is wrong with it."""
     try:
         return layout.for_place(place, create)
     except layout.StateError as error:
@@ -73,7 +74,7 @@ def state_layout(place: gitdir.Place, create: bool) -> Layout:
 
 
 def _refuse_fallen(repo: Repository, cwd: str) -> None:
-    """Refuse where git took the checkout around a worktree for that worktree."""
+    """Refuse where git took the checkout around a lost worktree for that worktree."""
     fallen = lost_worktree.fallen(repo.place, os.path.realpath(cwd))
     if fallen is not None:
         raise Refused(
@@ -96,7 +97,7 @@ def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
 
 
 def in_worktree(ctx: Context, root: str) -> Context:
-    """The same in another worktree of the repository. Raises Fatal where there is none."""
+    """The same context for another worktree of the repository. Raises Fatal where there is none."""
     outer = ctx.outer.elsewhere(root)
     repo = open_repository(outer)
     if repo.common_dir != ctx.repo.common_dir:
@@ -105,7 +106,7 @@ def in_worktree(ctx: Context, root: str) -> Context:
 
 
 def checkout(ctx: Context, git_dir: str, root: str) -> Repository | None:
-    """The repository seen from the worktree at ``root``; None when it is not there any more."""
+    """The repository seen from the worktree at ``root``; None when that is gone."""
     real, common = os.path.realpath(git_dir), ctx.repo.common_dir
     inside = real == common or os.path.dirname(real) == common + "/worktrees"
     if not (inside and os.path.isdir(real) and os.path.isdir(root)):
@@ -115,7 +116,7 @@ def checkout(ctx: Context, git_dir: str, root: str) -> Repository | None:
 
 
 def root_with(ctx: Context, state: Layout) -> str | None:
-    """The root of the worktree that a state folder is of; None where there is none any more."""
+    """The root of the worktree to which a state folder belongs; None where there is none any more."""
     if state.token == ctx.layout.token:
         return ctx.repo.root
     if state.token == layout.MAIN:
@@ -126,8 +127,8 @@ def root_with(ctx: Context, state: Layout) -> str | None:
 
 
 def refuse_operation(ctx: Context, left_undone: str) -> None:
-    """Raise Refused while git is in the middle of something, saying what was not done."""
-    # A merge or rebase in progress owns index and files: what it left there is half done, and is nobody's.
+    """Raise Refused while git is in the middle of an operation; ``left_undone`` says what was not done."""
+    # A merge or rebase in progress owns index and files. What it left there is half done and nobody's.
     doing = ctx.repo.operation()
     if doing:
         raise Refused(
@@ -137,7 +138,7 @@ def refuse_operation(ctx: Context, left_undone: str) -> None:
 
 
 def without_programs(ctx: Context) -> Context:
-    """The same with a git that starts no program which the configuration names; to be closed as its own."""
+    """The same context with a git that starts no configured program; the caller closes its repository."""
     git = ctx.git._replace(words=(*ctx.git.words, *ctx.config.without_programs()))
     return replace(ctx, repo=replace(ctx.repo, git=git))
 

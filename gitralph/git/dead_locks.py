@@ -1,8 +1,8 @@
-"""Lock files of git's own that a killed git left: removed once nobody is left who could hold them.
+"""Removes lock files that a killed git left, once nobody is left who could hold them.
 
-git writes no owner into a lock, so this asks /proc for every git at work in the repository, twice, and does
-nothing where that cannot be told. Only for a repository whose guard runs inside git, or after a git that an
-intent knows to be dead; any other lock is its owner's to explain.
+git writes no owner into a lock. So this asks /proc, twice, for every git at work in the repository, and does
+nothing where that cannot be told. It serves only a repository whose guard runs inside git, or the time after
+a git that an intent knows to be dead. Any other lock is for its owner to explain.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from gitralph.base import nul, process
 from gitralph.base.errors import Busy
 from gitralph.git.repository import Repository
 
-# A program that is no git (an editor's own library, say) holds a lock while it writes one file.
+# In seconds. A program that is not git (an editor's own library, say) holds a lock while it writes one file.
 _PAUSE = 0.3
-# A git of ours that outlived its command ends within milliseconds. For a lock that is held longer no command
-# waits: the next one looks again.
+# In seconds. A git of ours that outlived its command ends within milliseconds. No command waits longer for a
+# lock: the next one looks again.
 _ORPHAN, _LOOK = 2.0, 0.01
-# They run for long, and take no lock of an index or a branch.
+# These git commands run for long, and take no lock of an index or a branch.
 _HARMLESS = frozenset(
     [
         b"ralph",
@@ -39,7 +39,7 @@ _HARMLESS = frozenset(
         b"blame",
     ]
 )
-# Options of git's own whose value is the next word (git(1)); what follows is not the command.
+# git's own options with a value in the next word (git(1)); the word behind is not the command.
 _WITH_VALUE = frozenset([b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--exec-path"])
 
 
@@ -69,20 +69,20 @@ def _there(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
 
 
 def any_lock(repo: Repository) -> bool:
-    """True when the index or HEAD of the worktree is locked; two looks."""
+    """True when the index or HEAD of the worktree is locked; this takes two looks."""
     return any(os.path.lexists(f"{repo.git_dir}/{name}.lock") for name in ("index", "HEAD"))
 
 
 def clear(repo: Repository, ref: str | None) -> list[str]:
-    """Remove the locks that a dead git left of the index, HEAD and ``ref``; their names."""
+    """Remove the locks of index, HEAD and ``ref`` that a dead git left; returns their names."""
     return _clear(repo, _names(repo, ref))
 
 
 def settle_refs(repo: Repository, ref: str | None) -> None:
     """Wait until a git of ours that outlived us has ended, or remove the locks that it left when it died.
 
-    From here on it moves nothing: it is told to commit only when it holds its locks. Raises Busy for locks
-    that somebody else holds, or may hold.
+    Afterwards it moves nothing: it is told to commit only when it holds its locks. Raises Busy for locks that
+    somebody else holds, or may hold.
     """
     names, deadline = of_refs(repo, ref), time.monotonic() + _ORPHAN
     while held := _there(names):
@@ -94,7 +94,7 @@ def settle_refs(repo: Repository, ref: str | None) -> None:
 
 
 def busy(lock: str) -> Busy:
-    """What is said of a lock that somebody else holds."""
+    """The error for a lock that somebody else holds."""
     return Busy(
         f"'{lock}' is held by another git process",
         "wait for it to end and try again; if no git runs here, "
@@ -106,8 +106,8 @@ def _clear(repo: Repository, names: Iterable[str]) -> list[str]:
     there = _there(names)
     if not there or _is_git_at_work(repo):
         return []
-    # Two looks with a pause: a lock that is renamed and taken anew differs in inode or time, a dead one in
-    # nothing.
+    # Two looks with a pause. A lock that was renamed and taken anew differs in inode or time, a dead one does
+    # not.
     time.sleep(_PAUSE)
     if _is_git_at_work(repo):
         return []
@@ -118,14 +118,14 @@ def _clear(repo: Repository, names: Iterable[str]) -> list[str]:
 
 
 def _is_git_at_work(repo: Repository) -> bool:
-    """True unless every git that runs is known to be elsewhere, or to hold no lock."""
+    """True unless every running git is known to work elsewhere, or to hold no lock."""
     pids = process.named("git")
     return pids is None or any(_may_hold(repo, pid) for pid in pids)
 
 
 def _may_hold(repo: Repository, pid: int) -> bool:
     words = process.words(pid)
-    if not words:  # it has ended, or ends: its memory goes before its folder does (exit_mm in Linux)
+    if not words:  # it has ended or is ending: its memory goes before its folder does (exit_mm in Linux)
         return False
     if _verb(words) in _HARMLESS:
         return False
@@ -136,7 +136,7 @@ def _may_hold(repo: Repository, pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     except OSError:
-        return True  # somebody else's
+        return True  # it belongs to somebody else
     named = [_value(words, option) for option in (b"--git-dir", b"--work-tree")]
     named += [one.partition(b"=")[2] for one in settings if one.startswith((b"GIT_DIR=", b"GIT_WORK_TREE="))]
     places = [cwd, *(os.path.join(cwd, os.fsdecode(one)) for one in named if one)]
@@ -145,7 +145,7 @@ def _may_hold(repo: Repository, pid: int) -> bool:
 
 
 def _value(words: list[bytes], option: bytes) -> bytes:
-    """What an option of git's own is set to, empty without it."""
+    """The value of one of git's own options, empty without it."""
     for word, following in zip(words, [*words[1:], b""], strict=True):
         if word == option:
             return following
@@ -155,7 +155,7 @@ def _value(words: list[bytes], option: bytes) -> bytes:
 
 
 def _verb(words: list[bytes]) -> bytes:
-    """The command of a git command line, options before it passed over."""
+    """The command of a git command line, behind git's own options."""
     rest = iter(words[1:])
     for word in rest:
         if word in _WITH_VALUE:

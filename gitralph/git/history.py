@@ -1,4 +1,4 @@
-"""Looks into commits: HEAD's tree, what another one held, a submodule's own HEAD, upstream."""
+"""Looks into commits: HEAD's tree, what another commit held, a submodule's HEAD, upstream."""
 
 import os
 
@@ -11,7 +11,7 @@ from gitralph.git.trees import Entry, TreeReader
 
 
 def tree_of(repo: Repository, commit: str) -> bytes:
-    """The tree of a commit. Raises Fatal when it is not there."""
+    """The tree of a commit. Raises Fatal when the commit is missing."""
     try:
         return repo.objects.tree_of(commit.encode())
     except KeyError:
@@ -26,7 +26,7 @@ UNKNOWN = Unknown()
 
 
 def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unknown | None:
-    """What a recorded commit held at ``path``; UNKNOWN when it is not known or not there any more."""
+    """What a recorded commit held at ``path``; UNKNOWN when the commit is not known, or is gone."""
     if commit is None:
         return UNKNOWN
     try:
@@ -36,10 +36,11 @@ def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unkno
 
 
 def last_held(repo: Repository, head: str | None, path: bytes) -> Entry | None:
-    """What the history of a commit that has nothing at ``path`` held there last; None where it never did."""
+    """What the history of a commit without ``path`` held there last; None where it never held anything."""
     if head is None:
         return None
-    # With --parents a path's history is told alone: whoever dropped it follows whoever changed it before.
+    # With --parents the history of the path alone is told: the commit that dropped it follows the one that
+    # changed it before.
     done = repo.git.at(repo.root).try_run(
         "--literal-pathspecs", "rev-list", "-1", "--parents", head, "--", path
     )
@@ -61,7 +62,7 @@ def submodule_head(repo: Repository, path: bytes) -> bytes | None:
 
 
 def repository_above(repo: Repository, path: bytes) -> bytes | None:
-    """The repository of its own, below this worktree, that ``path`` lies in; None when it is ours."""
+    """The other repository, below this worktree, in which ``path`` lies; None when the path is ours."""
     folder, slash, _ = path.rpartition(b"/")
     place = gitdir.discover(os.path.join(repo.root, os.fsdecode(folder))) if slash else None
     if place is None or not place.root.startswith(repo.root + "/"):
@@ -81,7 +82,7 @@ def upstream_entry(repo: Repository, path: bytes) -> Entry | None:
 
 
 def base_of(repo: Repository, head: Head) -> TreeReader:
-    """HEAD's tree; an unborn branch has none."""
+    """A reader of HEAD's tree; an unborn branch has no tree."""
     root = tree_of(repo, head.oid) if head.oid else None
     return TreeReader(repo.objects, root)
 
@@ -89,7 +90,7 @@ def base_of(repo: Repository, head: Head) -> TreeReader:
 def range_words(git: Git, typed: str) -> list[str]:
     """The words for ``git log`` and ``git rev-list``: one commit alone where ``typed`` names one.
 
-    Else it is a range, and git says when it runs whether that names any.
+    Otherwise it is a range, and git says when it runs whether the range is valid.
     """
     one = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
     if one.returncode == 0:

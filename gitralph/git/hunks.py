@@ -1,4 +1,4 @@
-"""A patch of one path in its hunks, as git tells them apart, and the text with some of them."""
+"""A patch of one path in its hunks, as git separates them, and the text with some of them applied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANGES = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class DiffHunk(NamedTuple):
-    """Lines ``old`` become lines ``new``: first, and behind the last; ``shown`` is for people."""
+    """Lines ``old`` become lines ``new``, each as (first, end excluded) from 0; ``shown`` is for people."""
 
     old: tuple[int, int]
     new: tuple[int, int]
@@ -54,7 +54,7 @@ def parsed(plain: bytes, shown: bytes) -> Patch:
 
 def _range(first: bytes, count: bytes | None) -> tuple[int, int]:
     start, length = int(first), 1 if count is None else int(count)
-    # With no line git tells the one before it.
+    # For a hunk without lines git gives the line before it.
     start = start - 1 if length else start
     return start, start + length
 
@@ -62,7 +62,7 @@ def _range(first: bytes, count: bytes | None) -> tuple[int, int]:
 def with_only(
     old: Sequence[bytes], new: Sequence[bytes], hunks: Sequence[DiffHunk], chosen: Collection[int]
 ) -> bytes:
-    """The old text with some of the hunks that make the new one of it."""
+    """The old text with the chosen ones of the hunks that lead to the new text."""
     out, at = list[bytes](), 0
     for number, hunk in enumerate(hunks):
         first, last = hunk.old

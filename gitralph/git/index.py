@@ -1,9 +1,9 @@
-"""Brings committed entries of the user's index forward, and nothing else in it.
+"""Brings committed entries of the user's index forward, and changes nothing else in it.
 
-git reads and changes a private copy, with the copy's time set to the original's so that git's
-racily-clean check still holds: an index of any form keeps its extensions, and the entries that are not
-ours. It becomes ``index.lock`` by ``link(2)``, finished, so a crash never leaves an empty lock; the real
-index is compared again once the lock is ours.
+git reads and changes a private copy. The copy gets the original's time, so that git's check for racily clean
+entries still holds. So an index of any form keeps its extensions and the other entries. The finished copy
+becomes ``index.lock`` by ``link(2)``, so a crash never leaves an empty lock. Once the lock is ours, the real
+index is compared again.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ class IndexCopy(NamedTuple):
         return self.identity is None
 
     def again(self, target: str) -> None:
-        """Copy the copy: git writes to an index when it looks at the files."""
+        """Copy the copy, since git writes to an index when it looks at the files."""
         shutil.copyfile(self.path, target)
         self.keep_time(target)
 
     def remove(self) -> None:
-        """Take the copy away, where it is still there."""
+        """Remove the copy if it is still there."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
 
     def keep_time(self, path: str) -> None:
-        """Give a file the original's time: git compares that."""
+        """Give a file the original's time, which git compares."""
         if self.identity is not None:
-            # An entry as young as the index is "racily clean" and its file is read again (git's
-            # racy-git.txt). A copy with a newer time would take a file that changed within the same tick for
-            # clean.
+            # An entry as young as the index is "racily clean", and git reads its file again (git's
+            # racy-git.txt). With a newer time on the copy, git would take a file that changed within the same
+            # tick for clean.
             os.utime(path, ns=(self.identity[3], self.identity[3]))
 
 
@@ -88,7 +88,7 @@ def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
 def copy_index(source: str, target: str) -> IndexCopy:
     """Copy an index as it stands. Raises Fatal for a damaged one."""
     while True:
-        # never into the file that was there: it may have a second name, as git's lock
+        # never into an existing file: that may have a second name, as git's lock
         with contextlib.suppress(FileNotFoundError):
             os.unlink(target)
         identity, checksum = _identify(source)
@@ -98,7 +98,7 @@ def copy_index(source: str, target: str) -> IndexCopy:
             is_whole, monitored = _copied(source, target)
         except FileNotFoundError:
             continue
-        # git replaces the index by rename, so all that was read is of one file or we read again.
+        # git replaces the index by rename. Either everything was read from one file, or we read again.
         if (identity, checksum) == _identify(source):
             break
     if not is_whole:
@@ -110,12 +110,17 @@ def copy_index(source: str, target: str) -> IndexCopy:
 
 
 def _copied(source: str, target: str) -> tuple[bool, bool]:
-    """Copy; whether the file agrees with its checksum, which git never asks, and whether it is monitored."""
+    """Copy the index.
+
+    Returns whether it agrees with its checksum, and whether a monitor has left something in it.
+
+    git itself never compares the checksum.
+    """
     made, last, monitored = hashlib.sha1(usedforsecurity=False), b"", False
     with open(source, "rb") as file, open(target, "xb") as copy:
         while part := file.read(CHUNK):
             copy.write(part)
-            # what is at the end of one part may go on in the next, or be the checksum
+            # the end of one part may go on in the next, or be the checksum
             held = last + part
             monitored = monitored or b"FSMN" in held
             made.update(held[:-_CHECKSUM])
@@ -126,7 +131,7 @@ def _copied(source: str, target: str) -> tuple[bool, bool]:
 
 
 def _on(git: Git, copy: IndexCopy, root: str) -> Git:
-    """git working on the private copy."""
+    """A git that works on the private copy."""
     return git.at(root, GIT_INDEX_FILE=copy.path, GIT_LITERAL_PATHSPECS="1")
 
 
@@ -178,10 +183,10 @@ def advance(
 ) -> None:
     """Change these entries in the copy (None removes), keeping flags and every extension."""
     on = _on(git, copy, root)
-    # git shall ask no file system monitor, yet keep what one has told so far: `false` would drop the
-    # extension, and one that fails only makes git look at files once more.
+    # git must not ask a file system monitor, yet keep what one has told so far. `false` would drop the
+    # extension. A monitor that fails only makes git look at the files once more.
     monitor = ("-c", "core.fsmonitor=exit 1" if copy.monitored else "core.fsmonitor=false")
-    # Mode 0 removes (git-update-index(1)). Removals first: a folder may take the place of a file.
+    # Mode 0 removes (git-update-index(1)). Removals come first: a folder may take the place of a file.
     gone = [path for path, entry in changes.items() if entry is None]
     lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]
     lines += [b"%o %s 0\t%s" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
@@ -194,15 +199,14 @@ def advance(
 
 
 def finish(copy: IndexCopy) -> None:
-    """Make the new index durable, with the old one's mode."""
+    """Make the new index durable, and give it the old one's mode."""
     if copy.missing and not os.path.exists(copy.path):
         return
     fd = os.open(copy.path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         mode = 0o666 & ~files.umask()
         if not copy.missing:
-            # The user may share the repository by mode: git keeps the index's mode, and so must its
-            # successor.
+            # The user may share the repository by mode. git keeps the index's mode, and so must this.
             mode = os.stat(copy.source).st_mode & 0o777
         os.fchmod(fd, mode)
         os.fsync(fd)
@@ -211,11 +215,12 @@ def finish(copy: IndexCopy) -> None:
 
 
 def try_lock(prepared: str, lock: str) -> bool:
-    """Link a finished file as git's lock; False where somebody has it."""
+    """Link a finished file as git's lock; False where somebody holds the lock."""
     while True:
         try:
-            # `link` fails where the name is taken and gives a finished file its name in one step: killed
-            # before it there is no lock, killed after it the lock is ours by inode and complete.
+            # `link` fails where the name is taken, and gives a finished file its name in one step. Killed
+            # before it there is no lock; killed after it the lock is complete, and its inode shows that it is
+            # ours.
             os.link(prepared, lock)
             return True
         except FileExistsError:
@@ -225,20 +230,20 @@ def try_lock(prepared: str, lock: str) -> bool:
 
 
 def take_lock(prepared: str, lock: str, wait: float) -> None:
-    """The same, waiting for another holder. Raises Busy naming it."""
+    """Link the lock, waiting for another holder. Raises Busy naming the lock."""
     deadline = time.monotonic() + wait
     while not try_lock(prepared, lock):
         wait_for_lock(lock, deadline - time.monotonic())
 
 
 def wait_for_lock(lock: str, wait: float) -> None:
-    """Wait until nobody holds a lock of git's. Raises Busy naming it."""
+    """Wait until nobody holds git's lock. Raises Busy naming the lock."""
     deadline, pause = time.monotonic() + wait, 0.002
     while os.path.lexists(lock):
         if time.monotonic() >= deadline:
             raise dead_locks.busy(lock)
         time.sleep(pause)
-        # git holds the lock for milliseconds as a rule, so waiting begins short.
+        # git usually holds the lock for milliseconds, so waiting begins with short pauses.
         pause = min(pause * 2, 0.05)
 
 
@@ -253,5 +258,5 @@ def is_ours(lock: str, prepared: str) -> bool:
         a, b = os.lstat(lock), os.lstat(prepared)
     except FileNotFoundError:
         return False
-    # Content could be the same by accident, a second name of one file cannot.
+    # Equal contents could be an accident; a second name of the same file cannot.
     return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)

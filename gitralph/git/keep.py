@@ -1,7 +1,7 @@
 """Brings the objects of a commit from their quarantine into the repository, and keeps them there.
 
-Until a ref holds them a ``git gc --prune=now`` may take them away at any moment, so what is gone is
-put back: right before the ref moves, and right after.
+Until a ref holds the objects, a ``git gc --prune=now`` may remove them at any moment. So lost objects are put
+back right before the ref moves, and right after.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from gitralph.git.run import Git
 
 
 class GoneError(Exception):
-    """An object that the commit counted on was taken away; build it again."""
+    """An object that the commit needs was removed; build the commit again."""
 
 
 class Keep:
-    """Objects with a name in ``quarantine`` (an object folder of ours) that nobody takes away."""
+    """Objects that also have a name in ``quarantine``, a folder of ours that nobody prunes."""
 
     def __init__(self, git: Git, quarantine: str, common_dir: str) -> None:
         self._git = git
@@ -30,7 +30,7 @@ class Keep:
         self._names: list[str] = []
 
     def add(self, oids: Iterable[bytes]) -> None:
-        """Keep these objects, new ones and old. Raises GoneError for one that is nowhere any more."""
+        """Keep these objects, new ones and old. Raises GoneError for an object that is nowhere any more."""
         for name in dict.fromkeys(oid.decode() for oid in oids):
             kept = _file(self._quarantine, name)
             if not os.path.exists(kept):
@@ -43,9 +43,9 @@ class Keep:
             self._names.append(name)
 
     def restore(self) -> bool:
-        """Give every object its loose file where that is missing; one more beside a pack does no harm.
+        """Put back the loose file of every object where it is missing. Beside a pack it does no harm.
 
-        True where one was missing.
+        Returns True where one was missing.
         """
         touched = set()
         for name in self._names:
@@ -53,18 +53,19 @@ class Keep:
             if not os.path.exists(target):
                 _link(_file(self._quarantine, name), target)
                 touched.add(os.path.dirname(target))
-        # a file system's journal keeps the order of links, so the last folder stands for all of them
+        # a file system's journal keeps the order of links, so syncing the last folder serves all of them
         for folder in sorted(touched)[-1:]:
             with suppress(FileNotFoundError):  # gc was here again; the next call puts it back
                 sync_folder(folder)
         return bool(touched)
 
     def store(self) -> Objects:
-        """The kept objects, to be read whatever happens to the repository's."""
+        """A reader of the kept objects, whatever happens to the repository's own."""
         return Objects(self._git)
 
     def _copy_packed(self, name: str, kept: str) -> None:
-        with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere
+        # A fresh look: another reader may still have a removed pack open.
+        with closing(self.store()) as store:
             try:
                 kind, body = store.raw(name.encode())
             except KeyError:

@@ -1,4 +1,4 @@
-"""What git's ``-z`` listings say: entries of an index, differences of trees, states of files; pure."""
+"""Reads git's ``-z`` listings: entries of an index, differences of trees, states of files; pure."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ Pair = tuple[Entry | None, Entry | None]
 
 
 class Listed(NamedTuple):
-    """One row of ``ls-files -s``; ``tag`` is the letter that ``-v`` puts before it, empty without."""
+    """One row of ``ls-files -s``; ``tag`` is the letter that ``-v`` puts before it, else empty."""
 
     path: bytes
     entry: Entry
@@ -41,7 +41,7 @@ def differences(said: bytes) -> dict[bytes, Pair]:
 
 
 Counts = tuple[int | None, int | None]
-"""Lines added and removed; None for what has no lines."""
+"""Lines added and removed; None for a file without lines."""
 
 
 def _counts(row: bytes) -> tuple[bytes, Counts]:
@@ -73,6 +73,6 @@ def changes(said: bytes) -> dict[bytes, tuple[str, Counts]]:
 def states(said: bytes) -> list[tuple[str, bytes]]:
     """The two letters and the path of each row of ``status --porcelain -z``, without renames.
 
-    A folder, which git tells of where it does not look inside, loses its slash.
+    A folder into which git does not look loses the slash at its end.
     """
     return [(row[:2].decode("ascii", "replace"), row[3:].rstrip(b"/")) for row in nul.rows(said)]

@@ -12,7 +12,7 @@ from gitralph.git.run import Git, GitError
 
 @dataclass(frozen=True)
 class Merged:
-    """The tree of a merge; ``conflicts`` are the paths it could not settle, ``said`` git's words."""
+    """The tree of a merge; ``conflicts`` are the unresolved paths, ``said`` git's messages."""
 
     tree: str
     conflicts: tuple[bytes, ...] = ()
@@ -36,7 +36,7 @@ def merge_trees(git: Git, ours: str, theirs: str) -> Merged:
     # 0 is clean and 1 a conflict; anything else is an error (git-merge-tree(1), EXIT STATUS).
     if done.returncode not in (0, 1):
         raise GitError(["merge-tree"], done.returncode, done.stderr)
-    # With -z an empty field parts the paths from the messages.
+    # With -z an empty field separates the paths from the messages.
     files, _, messages = done.stdout.partition(b"\0\0")
     head, *names = files.split(b"\0")
     tree = head.decode("ascii", "replace")
@@ -63,7 +63,7 @@ def _patch_ids(git: Git, patch: bytes) -> set[bytes]:
 
 
 def landed_as_one(git: Git, start: str, tip: str, target: str, most: int = 400) -> bool:
-    """True when one commit of ``target`` since ``start`` makes the change from ``start`` to ``tip``."""
+    """True when one commit of ``target`` since ``start`` makes the whole change from ``start`` to ``tip``."""
     plain = ("--no-ext-diff", "--no-textconv", "--full-index", "--binary")
     whole = _patch_ids(git, git.run("diff", *plain, start, tip, "--"))
     if not whole:
@@ -71,19 +71,19 @@ def landed_as_one(git: Git, start: str, tip: str, target: str, most: int = 400) 
     log = git.run(
         "log", "-p", "--no-merges", "--no-show-signature", f"-{most}", *plain, f"{start}..{target}", "--"
     )
-    # A squash has the change of all commits together: its patch id is that of the whole diff.
+    # A squash has the change of all commits together, so its patch id is that of the whole diff.
     return bool(whole & _patch_ids(git, log))
 
 
 def content_landed(git: Git, start: str | None, tip: str, target: str) -> bool:
-    """True when ``target`` has all that ``tip`` brings, be it as other commits."""
+    """True when ``target`` has everything that ``tip`` brings, in whatever commits."""
     if is_ancestor(git, tip, target):
         return True
     try:
         merged = merge_trees(git, target, tip)
     except GitError:
         return False
-    # A merge that changes nothing: all of it is there, by rebase, squash or hand.
+    # The merge changes nothing, so everything is there, by a rebase, a squash or by hand.
     if not merged.conflicts and merged.tree == tree_of(git, target):
         return True
     return start is not None and landed_as_one(git, start, tip, target)
@@ -92,7 +92,7 @@ def content_landed(git: Git, start: str | None, tip: str, target: str) -> bool:
 def commit_merge(
     git: Git, config: Config, tree: str, parents: tuple[str, str], message: str
 ) -> tuple[str, dict[str, str]]:
-    """A merge commit and its committer, as git's environment; identity and signature are git's."""
+    """A merge commit, and its committer as git's variables; git makes identity and signature."""
     words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree", tree]
     words += [word for parent in parents for word in ("-p", parent)]
     if config.boolean("commit.gpgsign"):

@@ -1,4 +1,4 @@
-"""The commit message: cleaned up and ended with trailers, by git's own tools."""
+"""The commit message: tidied and ended with trailers, by git's own tools."""
 
 import os
 from itertools import pairwise
@@ -24,7 +24,7 @@ class Cleanup(NamedTuple):
 
     @classmethod
     def of(cls, mode: str, edited: bool, comment: str | None) -> "Cleanup":
-        """The mode that counts: what an editor wrote is stripped of comments, what ``-m`` gave is not."""
+        """The mode that applies: an editor's text loses its comments, a text of ``-m`` does not."""
         if mode == "default":
             mode = "strip" if edited else "whitespace"
         elif mode == "scissors" and not edited:
@@ -33,7 +33,7 @@ class Cleanup(NamedTuple):
         return cls(mode, None if char == b"auto" else char)
 
     def with_character(self, text: bytes) -> "Cleanup":
-        """The same with a character, for ``core.commentChar=auto`` one that begins no line of ``text``."""
+        """The same with a comment character; for ``core.commentChar=auto`` one that starts no line here."""
         if self.comment is not None:
             return self
         begun = {line[:1].decode("latin-1") for line in text.split(b"\n")}
@@ -53,7 +53,7 @@ class Cleanup(NamedTuple):
         return spaced(git, text)
 
     def explain(self, listing: list[bytes]) -> bytes:
-        """What the editor shows below the message; nothing where it would stay in it."""
+        """What the editor shows below the message; nothing where that would stay in the message."""
         comment = self.comment or b"#"
         if self.mode == "strip":
             rows = [b"Lines starting with '%s' are dropped; an empty message aborts." % comment, b""]
@@ -67,12 +67,12 @@ class Cleanup(NamedTuple):
 
 
 def spaced(git: Git, text: bytes) -> bytes:
-    """Blank lines and line ends tidied, comments kept."""
+    """The text with blank lines and line ends tidied, and comments kept."""
     return text if _is_clean(text) else git.run("stripspace", stdin=text)
 
 
 def _is_clean(message: bytes) -> bool:
-    """True for what ``git stripspace`` would leave as it is: a commit need not start it then."""
+    """True for a text that ``git stripspace`` would not change: then a commit need not start it."""
     lines = message.split(b"\n")
     return (
         bool(lines[0])
@@ -89,7 +89,7 @@ def _is_title(lines: list[bytes]) -> bool:
 
 
 def _no_comment(lines: list[bytes]) -> str:
-    """A character that starts no line: git would put trailers above lines that it takes for comments."""
+    """A character with which no line starts, since git puts trailers above lines of comment."""
     # git 2.39 puts trailers above trailing lines that it takes for comments.
     begun = {line[:1] for line in lines}
     return next((char for char in ";!@%^&|~$+=" if char.encode() not in begun), ";")
@@ -98,7 +98,7 @@ def _no_comment(lines: list[bytes]) -> str:
 def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[bytes]) -> bytes:
     """``message`` ended with ``trailers`` and then ``last``, each at most once.
 
-    Raises UsageError when git does not take one.
+    Raises UsageError for a trailer that git does not accept.
     """
     kept = [line for line in message.split(b"\n") if line not in last]
     if not trailers and _is_title(kept) and all(line[-1:].strip() for line in last):

@@ -1,6 +1,6 @@
-"""Reads objects: git finds them, through one ``git cat-file --batch``, and dulwich says what is in them.
+"""Reads objects: git finds them, through one ``git cat-file --batch``, and dulwich parses them.
 
-dulwich's own object store knows packs too, but git also knows partial clones and whatever comes after packs.
+dulwich's own object store knows packs too. But git also knows partial clones and whatever comes after packs.
 """
 
 import os
@@ -15,9 +15,10 @@ from gitralph.git.run import Git
 
 
 class Objects:
-    """The object database that a git sees. Use :meth:`close` when done.
+    """The object database that a git sees. Call :meth:`close` at the end.
 
-    ``near`` is a folder in which git has just written loose objects: a commit there costs no process.
+    ``near`` is a folder into which git has just written loose objects: reading a commit there costs no
+    process.
     """
 
     def __init__(self, git: Git, near: str = "") -> None:
@@ -25,7 +26,7 @@ class Objects:
         self._batch: Popen[bytes] | None = None
 
     def raw(self, oid: bytes) -> tuple[bytes, bytes]:
-        """Kind and bytes of an object. Raises KeyError when it is not there."""
+        """Kind and bytes of an object. Raises KeyError when it is missing."""
         return self._ask(oid)[1:]
 
     def commit(self, oid: bytes) -> Commit:
@@ -45,7 +46,8 @@ class Objects:
     def tree_of(self, commit: bytes) -> bytes:
         """The oid of a commit's tree. Raises KeyError.
 
-        git tells it of every commit that it takes, dulwich reads none whose author's line is out of form.
+        git tells it for every commit that it accepts. dulwich cannot read a commit whose author line is
+        malformed.
         """
         return self._ask(commit + b"^{tree}")[0]
 
@@ -63,7 +65,7 @@ class Objects:
         return parse(kind, data)
 
     def _ask(self, name: bytes) -> tuple[bytes, bytes, bytes]:
-        """Oid, kind and bytes of what a name stands for. Raises KeyError."""
+        """Oid, kind and bytes of the object that a name means. Raises KeyError."""
         if self._batch is None:
             self._batch = self._git.start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
         asked, said = self._batch.stdin, self._batch.stdout
@@ -76,7 +78,7 @@ class Objects:
             pass
         row = said.readline()
         if not row:
-            self.close()  # git ends at a damaged object; the next question gets another
+            self.close()  # git ends at a damaged object, so the next question starts another
         words = row.split()
         # `<oid> SP <type> SP <size> LF <contents> LF` (git-cat-file(1), BATCH OUTPUT); `<name> missing`
         if len(words) != 3 or not words[2].isdigit():
@@ -92,13 +94,13 @@ class Objects:
 
 
 def tree_in(commit: bytes) -> str | None:
-    """The tree of a commit's bytes, None where they are none."""
+    """The oid of the tree that a commit's bytes name, None where these are no commit."""
     found = parse(Commit.type_name, commit)
     return found.tree.decode() if isinstance(found, Commit) else None
 
 
 def rows_in(tree: bytes) -> list[tuple[bytes, int, str]]:
-    """Name, mode and oid of what a tree's bytes hold; nothing where they are none."""
+    """Name, mode and oid of each row in a tree's bytes; nothing where these are no tree."""
     found = parse(Tree.type_name, tree)
     return (
         [(name, mode, oid.decode()) for name, mode, oid in found.items()] if isinstance(found, Tree) else []
@@ -106,13 +108,13 @@ def rows_in(tree: bytes) -> list[tuple[bytes, int, str]]:
 
 
 def parse(kind: bytes, data: bytes) -> ShaFile | None:
-    """dulwich's object of these bytes, None where they are none. Anybody may have made them."""
+    """dulwich's object of these bytes, None where it cannot read them. Anybody may have made them."""
     made = object_class(kind)
     if made is None:
         return None
     found = ShaFile.from_raw_string(made.type_num, data)
     try:
-        # dulwich reads an object when it is first asked, and raises the last two for a torn header
+        # dulwich parses an object on first use, and raises the last two errors for a torn header.
         if isinstance(found, Commit):
             found.parents  # noqa: B018
         elif isinstance(found, Tree):

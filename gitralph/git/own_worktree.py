@@ -1,8 +1,8 @@
-"""Detached worktrees of our own, in the state folder if nothing else is said, each for one process at a time.
+"""Detached worktrees of our own, each for one process at a time; by default in the state folder.
 
 Hooks run in one where they could harm what others write, and proofs run in them. A worktree is kept between
-uses, so that only the files that differ are written. Its git dir is named to git outright: a command that
-ran there may have removed ``.git``, and git would then find the user's own repository around it.
+uses, so that only files that differ are written. git is always told the worktree's git dir. A command that
+ran there may have removed ``.git``, and git would then find the user's repository around it.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ from gitralph.git.context import Context
 from gitralph.git.run import Git, GitError
 
 HOOKS, PROOFS = "scratch", "prove"
-# A repository's hook must not run for a worktree that nobody works in, and no fsmonitor watch it; sparse
+# A repository's hook must not run for a worktree in which nobody works, and no fsmonitor may watch it. Sparse
 # checkout would leave out files that a check needs.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false")
 _REASON = "git ralph runs commands here; taken away by: git ralph gc"
-# A branch that is never made: HEAD before the first commit.
+# HEAD before the first commit points to this branch, which is never made.
 _UNBORN = "refs/heads/ralph-unborn"
 
 
@@ -36,12 +36,12 @@ class Slot(NamedTuple):
     lock: ExitStack
 
     def close(self) -> None:
-        """Give it to the next who asks."""
+        """Release the place for the next process."""
         self.lock.close()
 
 
 def _slot(ctx: Context, folder: str) -> Slot:
-    """The place of a folder. Raises Busy where somebody uses it."""
+    """The place at a folder. Raises Busy where somebody uses it."""
     kind, name = folder.split("/")[-2:]
     with ExitStack() as stack:
         stack.enter_context(locks.hold(ctx.layout, locks.slot(kind, name), wait=0))
@@ -49,7 +49,7 @@ def _slot(ctx: Context, folder: str) -> Slot:
 
 
 def take(ctx: Context, kind: str) -> Slot:
-    """A place that nobody uses just now; there is always one more."""
+    """A place that nobody uses now; there is always one more."""
     for number in itertools.count():
         try:
             return _slot(ctx, f"{_top(ctx)}/{kind}/{ctx.layout.token}-{number}")
@@ -59,10 +59,11 @@ def take(ctx: Context, kind: str) -> Slot:
 
 
 def _top(ctx: Context) -> str:
-    """Where they are. Jest finds no test in a folder below a ``.git`` (jest-haste-map 29.7, VCS_DIRECTORIES).
+    """The folder of these worktrees.
 
-    A folder of the user's may serve several repositories. Raises Fatal for one that is no absolute path or
-    lies in the working tree, where every tool would find two of everything.
+    Jest finds no test in a folder below a ``.git`` (jest-haste-map 29.7, VCS_DIRECTORIES). A folder of the
+    user's may serve several repositories. Raises Fatal for one that is no absolute path, or lies in the
+    working tree, where every tool would find each file twice.
     """
     given = ctx.config.get("ralph.prooffolder")
     if not given:
@@ -85,7 +86,7 @@ def lay_out(
     _drop_locks(ctx, slot.folder)
     try:
         return _laid_out(ctx, slot.folder, tree, head, env, ignored)
-    except GitError:  # a crash left it half made: it is ours alone, so begin afresh
+    except GitError:  # a crash left it half made; it is ours alone, so begin afresh
         discard(ctx, slot)
         return _laid_out(ctx, slot.folder, tree, head, env, ignored)
 
@@ -96,7 +97,7 @@ def _clear(folder: str) -> None:
 
 
 def discard(ctx: Context, slot: Slot) -> None:
-    """Take the worktree away, and git's knowledge of it."""
+    """Remove the worktree, and git's record of it."""
     ctx.git.try_run("worktree", "remove", "--force", "--force", slot.folder)
     _clear(slot.folder)
     ctx.git.try_run("worktree", "unlock", slot.folder)
@@ -118,7 +119,7 @@ def _admin(ctx: Context, folder: str) -> str | None:
 
 
 def _drop_locks(ctx: Context, folder: str) -> None:
-    """Remove what a killed git left: the slot's lock says that none is at work there."""
+    """Remove the locks of a killed git: the slot's lock shows that no git is at work there."""
     admin = _admin(ctx, folder)
     for name in ("index.lock", "HEAD.lock") if admin else ():
         with contextlib.suppress(FileNotFoundError):
@@ -158,20 +159,20 @@ def _laid_out(
     else:
         git.run(*_QUIET, "symbolic-ref", "HEAD", _UNBORN)
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
-    # Twice -f also removes nested repositories that a command left (git-clean(1)).
-    # Without -x ignored files stay: build caches make the next proof cheap.
+    # -f twice also removes nested repositories that a command left (git-clean(1)). Without -x ignored files
+    # stay: build caches make the next proof cheap.
     git.run(*_QUIET, "clean", "-ffdq" if ignored else "-ffdqx")
     return outer
 
 
 def _nothing_yet(ctx: Context) -> str:
-    """A commit for git to make a worktree at, before there is one; no ref will hold it."""
+    """A commit from which git can make a worktree before the first commit exists; no ref will hold it."""
     who = {f"GIT_{role}_{what}": "gitralph" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     return ctx.git.at(**who).line("commit-tree", "-m", "nothing yet", EMPTY_TREE)
 
 
 def kept(ctx: Context) -> list[str]:
-    """The worktrees that were used once, by folder; of every worktree of the repository."""
+    """The worktrees that were used before, by folder; of every worktree of the repository."""
     found = []
     tops = {ctx.layout.top, _top(ctx)}
     for kind, top in ((kind, f"{top}/{kind}") for top in sorted(tops) for kind in (HOOKS, PROOFS)):
@@ -183,7 +184,7 @@ def kept(ctx: Context) -> list[str]:
 
 
 def retire(ctx: Context, folder: str) -> bool:
-    """Take an idle worktree away; False when somebody took it up meanwhile."""
+    """Remove an idle worktree; False when somebody has begun to use it meanwhile."""
     try:
         slot = _slot(ctx, folder)
     except Busy:

@@ -1,8 +1,8 @@
 """Matches what the user typed against tree paths, by git itself.
 
-A private index holding only the candidate paths, and ``git ls-files`` from the user's folder: prefix,
-globs and magic then mean what they mean to git. A plain name means itself and what lies below it, which
-needs no process to be told.
+A private index holds only the candidate paths, and ``git ls-files`` runs in the user's folder. So prefix,
+globs and magic mean what they mean to git. A plain name means itself and everything below it, which needs no
+process.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from gitralph.base import nul
 from gitralph.git.run import PLAIN_INDEX, Git, GitError
 
-# The blob of no bytes; git knows it without it being stored, and pathspecs look at names alone.
+# The blob of no bytes. git knows it although it is not stored, and pathspecs look only at names.
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 _PLAIN = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/._-")
 
@@ -30,9 +30,9 @@ def below(prefix: bytes, specs: Sequence[str], paths: Iterable[bytes]) -> list[b
 
 
 def _rounds(paths: Iterable[bytes]) -> list[list[bytes]]:
-    """Paths in groups where none is the folder of another, as an index demands."""
+    """Groups of paths in which none is the folder of another, as an index demands."""
     rounds: list[list[bytes]] = []
-    # An index refuses `a` beside `a/b` (a D/F conflict, git's read-cache.c); a session may record both.
+    # An index refuses `a` beside `a/b` (a D/F conflict, git's read-cache.c), but a session may record both.
     for path in sorted(paths):
         for group in rounds:
             if not any(path.startswith(other + b"/") for other in group):

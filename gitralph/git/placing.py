@@ -1,8 +1,8 @@
-"""Puts a finished file in the place of another one of the working tree, whole or not at all.
+"""Puts a finished file in the place of another file of the working tree, at once or not at all.
 
-Only if that other one is still what was read: the two are exchanged in one step and what comes out is
-looked at, so that an editor's save in between is put back and never lost. No link is followed, on the
-way or at its end. A second name of a file (a hard link) keeps what it has, as with git.
+This happens only if the other file still is what was read. The two are exchanged in one step, and the file
+that comes out is compared. So an editor's save in between is put back and never lost. No link is followed,
+neither on the way nor at its end. A second name of the file (a hard link) keeps the old content, as with git.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gitralph.git.trees import SYMLINK
 _Rename = Callable[[int, bytes, int, bytes, int], int]
 
 
-# Linux, linux/fs.h; both names exist before and after, and no moment shows neither.
+# Linux, linux/fs.h: both names exist before and after, and at no moment is one of them missing.
 _EXCHANGE = 2
 
 
@@ -38,7 +38,7 @@ def _find_renameat2() -> _Rename | None:
 
     try:
         found = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):  # a C library without it, or another system
+    except (OSError, AttributeError):  # a C library without the call, or another system
         return None
     found.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
     found.restype = ctypes.c_int
@@ -64,14 +64,14 @@ class HeldFolder:
     """The folder of a path in a working tree, held open, and a work folder on the same file system."""
 
     def __init__(self, worktree: Worktree, path: bytes, work: str, make: bool) -> None:
-        """Raises LeadsOutError, and FileNotFoundError where a folder is missing and not to be made."""
+        """Raises LeadsOutError, and FileNotFoundError where a folder is missing and must not be made."""
         self.name = path.rsplit(b"/", 1)[-1]
         parent = worktree.folder(path, make)
         if parent is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fsdecode(path))
         self.parent = parent
         self.work = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        # A file changes its name within one file system only: else the work is done beside the file.
+        # A file can be renamed only within one file system. Otherwise the work is done beside the file.
         if os.fstat(self.work).st_dev != os.fstat(parent).st_dev:
             os.close(self.work)
             self.work = os.dup(parent)
@@ -81,11 +81,11 @@ class HeldFolder:
         os.close(self.work)
 
     def now(self) -> Content:
-        """What stands there."""
+        """The file that stands there now."""
         return read_name(self.parent, self.name)
 
     def aside(self, work: bytes) -> Content:
-        """What lies in the work folder under a name."""
+        """The file in the work folder under a name."""
         return read_name(self.work, work)
 
     def drop(self, work: bytes) -> None:
@@ -94,7 +94,7 @@ class HeldFolder:
             os.unlink(work, dir_fd=self.work)
 
     def prepare(self, work: bytes, wanted: Content, umask: int) -> None:
-        """Write the finished file into the work folder, durable, with the rights of the one it replaces."""
+        """Write the finished file into the work folder, durable, with the rights of the file it replaces."""
         assert wanted.data is not None
         self.drop(work)
         if wanted.mode == SYMLINK:
@@ -125,14 +125,14 @@ class HeldFolder:
         if old.st_gid != os.fstat(fd).st_gid:
             try:
                 os.fchown(fd, -1, old.st_gid)
-            except OSError:  # not one of ours: the file is the user's all the same
+            except OSError:  # not one of our groups: the file is the user's all the same
                 rights &= ~0o6000
         os.fchmod(fd, rights)
 
     def put(self, work: bytes, expected: Content, wanted: Content) -> bool:
-        """Make the prepared file the one that stands there; False, with nothing changed, for another one.
+        """Put the prepared file in its place; False, with nothing changed, where another file stands there.
 
-        What stood there is in the work folder afterwards, under the same name.
+        Afterwards the old file is in the work folder, under the same name.
         """
         if self.now() != expected:
             return False
@@ -167,7 +167,7 @@ class HeldFolder:
         return False
 
     def give_back(self, work: bytes) -> None:
-        """Return what was taken away, under its own name if that is free."""
+        """Put back the file that was taken away, under its own name if that is free."""
         if self._link(work):
             self.drop(work)
 
@@ -177,7 +177,7 @@ class HeldFolder:
 
 
 def drop_empty_folders(worktree: Worktree, path: bytes, keep: bytes) -> None:
-    """Remove the folders above a path that are empty now, as git does; not ``keep`` or one above it."""
+    """Remove the folders above a path that are empty now, as git does; not ``keep`` and none above it."""
     names = path.split(b"/")[:-1]
     while names:
         folder = b"/".join(names)

@@ -1,14 +1,14 @@
-"""The index files of a plain ``git commit`` while its hooks run, and how they are exchanged for others.
+"""The index files of a plain ``git commit`` while its hooks run, and how they are exchanged.
 
-What git commits from is named to its hooks by ``GIT_INDEX_FILE`` and read again after ``pre-commit``; three
-forms (git 2.39, builtin/commit.c):
+git names the index from which it commits to its hooks by ``GIT_INDEX_FILE``, and reads it again after
+``pre-commit``. It has three forms (git 2.39, builtin/commit.c):
 
-* as it stands: the user's own index, without a lock;
-* ``-a``, ``-i`` and ``-p``: ``index.lock``, which becomes the user's index when the commit is made;
-* paths: ``next-index-<pid>.lock``, thrown away, while ``index.lock`` holds what becomes the user's index.
+- as it stands: the user's own index, without a lock;
+- ``-a``, ``-i`` and ``-p``: ``index.lock``, which becomes the user's index when the commit is made;
+- paths: ``next-index-<pid>.lock``, which is thrown away, while ``index.lock`` becomes the user's index.
 
-A file is exchanged by a rename of a second name of a prepared one, so that the prepared file tells by its
-inode whether it is still there.
+A file is exchanged by renaming a second name of a prepared file onto it. So the prepared file's inode shows
+whether it is still in place.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ class PlainIndexMovedError(Exception):
 
 
 class Given(NamedTuple):
-    """``read`` is the index that git commits from, ``real`` the user's own."""
+    """``read`` is the index from which git commits, ``real`` the user's own."""
 
     form: str
     read: str
@@ -57,7 +57,7 @@ def given(environ: Mapping[str, str], real: str) -> Given | None:
 def put(prepared: str, target: str) -> None:
     """Give a prepared file a second name in the place of ``target``."""
     if index.is_ours(target, prepared):
-        return  # a rename of one name of a file onto another leaves both (POSIX rename)
+        return  # renaming one name of a file onto another name of it leaves both (POSIX rename)
     beside = f"{prepared}.second"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(beside)
@@ -66,10 +66,10 @@ def put(prepared: str, target: str) -> None:
 
 
 def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float) -> None:
-    """As it stands: the narrowed index in the user's place, and his own waiting in ``index.lock``.
+    """Put the narrowed index in the user's place, and keep the user's own waiting in ``index.lock``.
 
-    So nobody can stage anything before git has read it, and a rename of the lock gives all back. Raises
-    PlainIndexMovedError where the index is not the one the copy was made of, Busy for a lock that is held.
+    So nobody can stage anything before git has read it, and renaming the lock gives everything back. Raises
+    PlainIndexMovedError where the copy was made of another index, Busy for a held lock.
     """
     index.take_lock(prepared["original"], place.lock, wait)
     try:
@@ -83,11 +83,11 @@ def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float
 
 
 def give_back(place: Given, prepared: Mapping[str, str]) -> bool:
-    """The user's own index from the lock it waits in; False where it does not."""
+    """Put back the user's own index from the lock in which it waits; False where it does not."""
     if not index.is_ours(place.lock, prepared.get("original", "")):
         return False
     if index.is_ours(place.real, prepared.get("narrowed", "")):
         os.rename(place.lock, place.real)
-    else:  # killed before the exchange: what is there may be newer than what waits
+    else:  # killed before the exchange: what stands there may be newer than what waits
         os.unlink(place.lock)
     return True

@@ -1,4 +1,4 @@
-"""Reads the end of a worktree's own reflog of HEAD: where it went, and by what."""
+"""Reads the end of a worktree's own reflog of HEAD: where HEAD went, and by which command."""
 
 import os
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gitralph.git.repository import Repository
 
 _TAIL = 1 << 16
-"""So much of it is read, some 400 entries; what happened before counts as unknown."""
+"""In bytes, some 400 entries; anything earlier counts as unknown."""
 
 
 class ReflogEntry(NamedTuple):

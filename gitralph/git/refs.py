@@ -1,8 +1,8 @@
-"""Moves HEAD's branch by compare-and-swap, with both reflogs: git does, by ``git update-ref --stdin``.
+"""Moves HEAD's branch by compare-and-swap, with both reflogs; ``git update-ref --stdin`` does it.
 
-Killed at its rename it leaves its locks, an empty one of HEAD and one of the branch, which
-:func:`gitralph.git.dead_locks.settle_refs` takes away. Killed ourselves, git reads the end of its input and
-takes back what it has not been told to commit.
+A git killed at its rename leaves an empty lock of HEAD and one of the branch, which
+:func:`gitralph.git.dead_locks.settle_refs` removes. When we are killed, git reads the end of its input and
+undoes what it was not told to commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gitralph.git.run import Git, GitError
 
 # git's own default of core.filesRefLockTimeout (git-config(1)).
 _LOCK_WAIT_MS = 100
-# git's own exit codes end with it: git.c, usage().
+# git's own exit codes end here: git.c, usage().
 _USAGE = 129
 ZERO = "0" * 40
 
@@ -39,7 +39,7 @@ class Head(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What moves: the branch, or HEAD itself."""
+        """The ref that moves: the branch, or HEAD itself."""
         return self.ref or "HEAD"
 
     @property
@@ -55,7 +55,7 @@ def _read(path: str) -> str | None:
 
 
 def _read_small(path: str) -> bytes:
-    # A fifo under the name of a ref would hang the open for ever.
+    # Opening a fifo under the name of a ref would wait for ever.
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         return os.read(fd, 4096)
@@ -69,7 +69,7 @@ def _packed(common_dir: str, ref: str) -> str | None:
             data = file.read()
     except FileNotFoundError:
         return None
-    # A search in the bytes: parsing 50,000 packed refs took 310 ms, this a few.
+    # A search in the bytes takes a few ms; parsing 50,000 packed refs took 310 ms.
     at = data.find(b" " + os.fsencode(ref) + b"\n")
     return data[at - 40 : at].decode("ascii") if at >= 40 else None
 
@@ -82,7 +82,7 @@ def value(repo: Repository, ref: str) -> str | None:
     said = _read(f"{repo.common_dir}/{ref}")
     if said is None:
         return _packed(repo.common_dir, ref)
-    # Moving the link would cut it, moving its target would pass by git's checks (git-symbolic-ref(1)).
+    # To move the link would cut it; to move its target would bypass git's checks (git-symbolic-ref(1)).
     if said.startswith("ref:"):
         raise Fatal(f"'{ref}' is a symbolic ref; git ralph does not commit through it")
     return said
@@ -109,7 +109,10 @@ def _read_head_by_git(repo: Repository) -> Head:
 
 
 class Move(NamedTuple):
-    """One planned move of a branch. ``ident`` is who moves it, as git's environment, for the reflogs."""
+    """One planned move of a branch.
+
+    ``ident`` is who moves it, as variables of git's environment, for the reflogs.
+    """
 
     head: Head
     new: str
@@ -118,17 +121,17 @@ class Move(NamedTuple):
 
 
 class Transaction:
-    """One ``git update-ref --stdin``: git's own locks, reflogs, ``reference-transaction`` hook and backend.
+    """One ``git update-ref --stdin``, with git's own locks, reflogs, transaction hook and backend.
 
-    What is not committed when the ``with`` block ends is taken back.
+    What is not committed when the ``with`` block ends is undone.
     """
 
     def __init__(self, git: Git, message: str = "") -> None:
-        # The user may have set that git waits for a lock for ever; and by default it syncs no ref.
+        # By configuration git may wait for a lock for ever; and by default it syncs no ref.
         settings = ["-c", f"core.filesRefLockTimeout={_LOCK_WAIT_MS}", "-c", "core.fsync=reference"]
         words = [*settings, "update-ref", "--stdin", *(["-m", message] if message else [])]
-        # Untranslated, as _busy() reads it. Answers and complaints come through one pipe: a hook may print
-        # more than a second one holds unread.
+        # The output is untranslated, as _busy() reads it. Answers and complaints share one pipe: a hook may
+        # print more than an unread second pipe holds.
         self._child = git.at(LANGUAGE="C").start(words, subprocess.PIPE, subprocess.STDOUT)
         self._said = b""
 
@@ -143,23 +146,23 @@ class Transaction:
         self._send(f"update {ref} {new} {old or ZERO}")
 
     def verify(self, ref: str, old: str | None) -> None:
-        """Queue a look: prepared, the ref is locked and is what it should be."""
+        """Queue a check: once prepared, the ref is locked and has the expected value."""
         self._send(f"verify {ref} {old or ZERO}")
 
     def prepare(self) -> None:
-        """Take the locks and compare. Raises GitError; git has let go of everything then."""
+        """Take the locks and compare. Raises GitError; git has then released everything."""
         self._send("prepare", answered=True)
 
     def commit(self) -> None:
-        """Write the reflogs and move. Raises GitError; what has moved then, only a look tells."""
+        """Write the reflogs and move. Raises GitError; only a look tells what has moved then."""
         self._send("commit", answered=True)
 
     def abort(self) -> None:
-        """Let go of the locks."""
+        """Release the locks."""
         self._send("abort", answered=True)
 
     def close(self) -> None:
-        """Take back what is not committed, and wait for git's end: nothing of it moves or is locked then."""
+        """Undo what is not committed, and wait for git's end: then nothing of it moves or is locked."""
         if self._child.returncode is None:
             self._said += self._child.communicate()[0]
 
@@ -171,11 +174,11 @@ class Transaction:
             asked.write(os.fsencode(line) + b"\n")
             asked.flush()
         except BrokenPipeError:
-            pass  # it has ended with a complaint, which is read for the next answer
+            pass  # git has ended with a complaint, which the next answer contains
         if not answered:
             return
         for row in said:
-            if row.endswith(b"%s: ok\n" % line.encode()):  # the last line of a hook may lack its end
+            if row.endswith(b"%s: ok\n" % line.encode()):  # the last line of a hook may lack its newline
                 return
             self._said += row
         self.close()
@@ -183,18 +186,18 @@ class Transaction:
 
 
 class Still:
-    """HEAD and its branch stand still: git holds its locks of both, and ``head`` is what they say.
+    """HEAD and its branch stand still: git holds its locks of both, and ``head`` is their value.
 
-    What is built on ``head`` meanwhile is sure to land. But any other git that wants to move the branch waits
-    for ``core.filesRefLockTimeout``, 100 ms, and fails then: hold it for less, and only after lost races::
+    What is built on ``head`` meanwhile will land. But any other git that wants to move the branch waits for
+    ``core.filesRefLockTimeout``, 100 ms, and then fails. So hold it for less, and only after lost races::
 
         with refs.stand_still(repo, WAIT) as still:
             ...  # build the commit on still.head
             refs.swap(repo, move, WAIT, still)
 
-    git takes no lock before it is told the new value, which is not known here. So :func:`swap` lets go of
-    these locks when its own git has been told all and only has to take them: a git that waits looks every few
-    milliseconds, and this takes a tenth of one. Lost nevertheless, it is one more lost race.
+    git takes no lock before it is told the new value, which is not known here. So :func:`swap` releases these
+    locks when its own git has been told everything and only has to take them. A waiting git looks every few
+    milliseconds, and this takes a tenth of one. If the race is lost all the same, it is one more lost race.
     """
 
     def __init__(self, held: Transaction, head: Head) -> None:
@@ -209,14 +212,14 @@ class Still:
         self._transaction.close()
 
     def release(self) -> None:
-        """Let go; a second time does nothing."""
+        """Release the locks; a second call does nothing."""
         held, self._held = self._held, None
         if held is not None:
             held.abort()
 
 
 def stand_still(repo: Repository, wait: float) -> Still:
-    """Hold HEAD and its branch where they are now; see :class:`Still`. Raises Busy when a lock is held."""
+    """Hold HEAD and its branch at their present values; see :class:`Still`. Raises Busy for a held lock."""
     deadline = time.monotonic() + wait
     while True:
         head, held = read_head(repo), Transaction(repo.git)
@@ -244,18 +247,18 @@ def swap(
     still: Still | None = None,
     before: Callable[[], None] | None = None,
 ) -> None:
-    """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs; :func:`sync` comes after.
+    """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs; then call :func:`sync`.
 
-    Raises LostRaceError when it is elsewhere by now, or HEAD at another branch; Busy when a lock is held.
-    Nothing has moved then. ``still`` is let go of at the last moment. ``before`` is called when git holds its
-    locks and only has to move; what it raises takes all back.
+    Raises LostRaceError when the branch, or HEAD, is elsewhere by now, and Busy when a lock is held. Nothing
+    has moved then. ``still`` is released at the last moment. ``before`` is called when git holds its locks
+    and only has to move; an error that it raises undoes everything.
     """
-    # By HEAD and not by the branch's name: git locks HEAD first then, as for `git commit`.
+    # HEAD is named, not the branch: then git locks HEAD first, as for `git commit`.
     _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still, before)
 
 
 def swap_branch(repo: Repository, move: Move, wait: float) -> None:
-    """Move a branch that is checked out nowhere; ``move.head`` names it and where it is.
+    """Move a branch that is checked out nowhere; ``move.head`` names it and its value.
 
     Raises LostRaceError and Busy as :func:`swap` does.
     """
@@ -288,7 +291,7 @@ def _swap(
                 if still is not None:
                     still.release()
                 change.prepare()
-                # Under git's locks: whoever moved it before them, moved it for good.
+                # Seen under git's locks: whoever moved the branch before them has moved it for good.
                 if look() != move.head:
                     raise LostRaceError
                 if before is not None:
@@ -296,7 +299,7 @@ def _swap(
                 change.commit()
             return
         except GitError as error:
-            if not 0 < error.code <= _USAGE:  # killed, as it is or as a shell above it tells
+            if not 0 < error.code <= _USAGE:  # killed: by a signal, or as a shell above it tells
                 dead_locks.settle_refs(repo, move.head.ref)
             there = look()
             if there == move.head._replace(oid=move.new):
@@ -307,8 +310,8 @@ def _swap(
 
 
 def _raise_unless_busy(error: GitError, deadline: float) -> None:
-    """Return where git found a lock held and may try again: it has waited for 100 ms itself."""
-    # git says so in words only; its exit status is the same for every failure.
+    """Return where git found a held lock and may try again: git itself has waited for 100 ms."""
+    # git tells this only in words; its exit status is the same for every failure.
     held = re.search(r"Unable to create '(.*\.lock)': File exists", error.said)
     if held is None:
         raise error
@@ -326,13 +329,13 @@ def contains(repo: Repository, head: Head, oid: str) -> bool:
     if known is not None:
         return known
     code = repo.git.try_run("merge-base", "--is-ancestor", oid, head.oid).returncode
-    if code in (0, 1):  # else one of them is not there, and may come
+    if code in (0, 1):  # else one of them does not exist, and may come
         repo.ancestry[oid, head.oid] = code == 0
     return code == 0
 
 
 def left_from(repo: Repository, ref: str | None, oid: str) -> bool:
-    """True when a reflog entry starts from ``oid``: it was the branch's value once."""
+    """True when a reflog entry starts from ``oid``: the branch once had this value."""
     logs = [repo.git_dir + "/logs/HEAD"] + ([f"{repo.common_dir}/logs/{ref}"] if ref else [])
     for log in logs:
         try:

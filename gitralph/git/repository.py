@@ -1,4 +1,4 @@
-"""Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
+"""Facts of the repository, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
 
 import os
 from dataclasses import dataclass
@@ -46,12 +46,12 @@ class Repository:
 
     @cached_property
     def objects(self) -> Objects:
-        """The object database, packs and alternates included."""
+        """Reads the object database, packs and alternates included."""
         return Objects(self.git)
 
     @cached_property
     def ancestry(self) -> dict[tuple[str, str], bool]:
-        """Whether one commit is in another, as far as anybody asked: it never changes."""
+        """A cache of whether one commit contains another: the answer never changes."""
         return {}
 
     @property
@@ -59,12 +59,12 @@ class Repository:
         return os.path.isdir(self.common_dir + "/reftable")
 
     def close(self) -> None:
-        """End what was started to read objects."""
+        """End the process that reads objects."""
         if "objects" in self.__dict__:
             self.objects.close()
 
     def operation(self) -> str | None:
-        """The operation in progress that a commit would disturb, in words."""
+        """The operation in progress that a commit would disturb, in words; None without one."""
         for name, words in _STATES:
             if os.path.lexists(f"{self.git_dir}/{name}"):
                 return words
@@ -103,7 +103,7 @@ def _check_version(said: bytes) -> None:
 
 
 def _told(said: bytes) -> tuple[bytes | None, bytes]:
-    """What ``git version`` would say, None where a traced git does not tell, and what else it printed."""
+    """The version, None where a traced git does not tell it, and whatever else git printed."""
     version, rest = None, b""
     for line in said.splitlines(keepends=True):
         if not line.startswith(b'{"event":'):
@@ -124,7 +124,7 @@ def ask_facts(git: Git) -> tuple[list[str], bytes]:
     lines = os.fsdecode(asked.stdout).split("\n")[:-1]
     if len(lines) <= len(_QUESTIONS):
         return lines, complaint
-    # A newline in a path: ask one by one.
+    # A path contains a newline, so ask one by one.
     said = [git.try_run("rev-parse", *words) for words in _QUESTIONS]
     return [os.fsdecode(one.stdout)[:-1] for one in said if one.returncode == 0], said[-1].stderr
 
@@ -134,7 +134,7 @@ def _check(first: list[str], complaint: bytes) -> None:
         raise GitError(["rev-parse"], 128, complaint)
     if first[0] == "true":
         raise Fatal("this is a bare repository; git ralph needs a working tree")
-    # Object ids of 20 bytes are part of the formats we read ourselves: index, trees, journals.
+    # The formats that we read ourselves contain object ids of 20 bytes: index, trees, journals.
     if first[1] != "sha1":
         raise Fatal(f"repositories with object format '{first[1]}' are not supported")
 

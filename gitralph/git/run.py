@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal
 
-# An index of our own needs none of the machinery that a repository may have set up for its own.
+# An index of our own needs none of the machinery that a repository may have set up for its own index.
 PLAIN_INDEX = (
     "-c",
     "core.fsmonitor=false",
@@ -29,11 +29,11 @@ PLAIN_INDEX = (
 
 
 class GitError(Fatal):
-    """git ended with an error; ``code`` is its exit status, ``said`` what it printed."""
+    """git ended with an error; ``code`` is its exit status, ``said`` its output."""
 
     def __init__(self, args: Sequence[str], code: int, said: bytes) -> None:
         text = said.decode("utf-8", "replace").strip()
-        # The first word that is no option is the command; `-c key=value` is in front of it.
+        # The first word that is no option is the command; `-c key=value` stands before it.
         first = next((word for word in args if not word.startswith("-") and "=" not in word), "")
         super().__init__(text.removeprefix("fatal: ") or f"git {first} failed with {code}")
         self.code = code
@@ -41,15 +41,15 @@ class GitError(Fatal):
 
 
 def _own(env: dict[str, str]) -> dict[str, str]:
-    # a status of ours must not take the lock that the user's next `git add` wants
+    # Our status must not take the lock that the user's next `git add` wants.
     return {**env, "GIT_OPTIONAL_LOCKS": "0"}
 
 
 class Git(NamedTuple):
-    """git with an environment. ``cwd`` None means the process's own.
+    """git with an environment. ``cwd`` None means that of this process.
 
-    ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
-    ``words`` stand before every command: ``-c`` options that hold for all of them.
+    ``keep`` are descriptors that a child inherits: a lock held through them outlives us as long as git runs.
+    ``words`` stand before every command: ``-c`` options for all of them.
     """
 
     program: str
@@ -67,11 +67,11 @@ class Git(NamedTuple):
         return cls(program, _own(programs.inherited(environ, naming=True)))
 
     def at(self, cwd: str | None = None, **env: str) -> Git:
-        """The same git elsewhere, or with more environment."""
+        """The same git in another folder, or with more environment."""
         return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
 
     def elsewhere(self, folder: str, **env: str) -> Git:
-        """git working in ``folder`` by discovery, whichever repository the caller means."""
+        """git that discovers its repository from ``folder``, whichever repository the caller means."""
         env = {**_own(programs.inherited(self.env)), **env}
         return Git(self.program, env, folder, self.keep, self.words)
 
@@ -91,7 +91,7 @@ class Git(NamedTuple):
         return [self.program, *there, *self.words, *args]
 
     def run(self, *args: str | bytes, stdin: bytes | None = None) -> bytes:
-        """What git printed. Raises GitError."""
+        """git's output. Raises GitError."""
         done = self.try_run(*args, stdin=stdin)
         if done.returncode:
             words = [os.fsdecode(word) for word in args]
@@ -99,5 +99,5 @@ class Git(NamedTuple):
         return done.stdout
 
     def line(self, *args: str | bytes) -> str:
-        """The one line git printed, without its newline."""
+        """The one line that git printed, without its newline."""
         return os.fsdecode(self.run(*args).rstrip(b"\n"))

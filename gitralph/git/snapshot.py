@@ -1,7 +1,7 @@
 """Copies given files of the working tree into a private folder, following no link.
 
-The copy is what gets judged, converted and committed, so a path that becomes a link meanwhile cannot
-bring foreign bytes in. Writes nothing to the working tree.
+The copy is judged, converted and committed. So a path that becomes a link meanwhile cannot bring foreign
+bytes in. Nothing is written to the working tree.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from gitralph.git.trees import GITLINK, SYMLINK
 
-# No link is followed at the end of a path; O_NONBLOCK, or opening a pipe that lies there would wait for its
+# No link is followed at the end of a path. O_NONBLOCK: opening a pipe that lies there would wait for its
 # writer.
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Content(NamedTuple):
-    """A file as it stands: mode (0 = absent), its bytes or link text, and None for a submodule."""
+    """A file as it stands: mode (0 = absent), and its bytes or link text, None for a submodule."""
 
     mode: int
     data: bytes | None
@@ -38,7 +38,7 @@ class LeadsOutError(Exception):
 
 
 class Worktree:
-    """Reads files below a root through folder descriptors; ``instead`` are contents that stand for files."""
+    """Reads files below a root through folder descriptors; ``instead`` are contents that replace files."""
 
     def __init__(self, root: str, instead: Mapping[bytes, Content] | None = None) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -54,7 +54,7 @@ class Worktree:
         self.close()
 
     def folder(self, path: bytes, make: bool = False) -> int | None:
-        """A descriptor of the folder that holds ``path``; None when there is none and it is not to be made.
+        """A descriptor of the folder that holds ``path``; None where it is missing and must not be made.
 
         Raises LeadsOutError.
         """
@@ -63,8 +63,8 @@ class Worktree:
             try:
                 if make:
                     _make_folder(fd, name)
-                # Asked first, to tell a link (an error) from a file in the way (absent); the open after it
-                # follows none either.
+                # This look tells a link (an error) from a file in the way (absent). The open after it follows
+                # no link either.
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISLNK(found.st_mode):
                     raise LeadsOutError

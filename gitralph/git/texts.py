@@ -1,11 +1,11 @@
-"""What git says of the bytes of a file: binary or text, and which line ends a blob of it has."""
+"""git's view of a file's bytes: binary or text, and the line ends that its blob has."""
 
-# FIRST_FEW_BYTES of git's xdiff-interface.c: a NUL among them, and git shows no lines of it.
+# In bytes; FIRST_FEW_BYTES of git's xdiff-interface.c: with a NUL among them git shows no lines.
 _SNIFFED = 8000
 
 
 def is_binary(text: bytes | None) -> bool:
-    """True where git would call it binary; a file that is not there is not."""
+    """True where git would call the text binary; an absent file is not binary."""
     return text is not None and text.find(b"\0", 0, _SNIFFED) >= 0
 
 

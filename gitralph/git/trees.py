@@ -1,8 +1,8 @@
 """Reads and rebuilds only the trees on given paths; never the index.
 
-dulwich reads and makes the trees; they are written here. A writer that goes through ``<oid>.lock``, as
-dulwich's does, makes the content unwritable for good when it is killed there, and syncs nothing: so each goes
-into a file of a unique name, which is synced and then renamed.
+dulwich reads and makes the trees; this module writes them. A writer that goes through ``<oid>.lock``, as
+dulwich's does, syncs nothing, and when it is killed there the object can never be written again. So each tree
+goes into a file of a unique name, which is synced and then renamed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gitralph.git.objects import Objects
 
 GITLINK = 0o160000
 SYMLINK = 0o120000
-# Regular files, plain and executable: the only ones with lines (gitformat-index(5)).
+# Regular files, plain and executable: only these have lines (gitformat-index(5)).
 FILES = (0o100644, 0o100755)
 FOLDER = 0o40000
 EMPTY_TREE = ids.EMPTY_TREE.encode()
-# Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
+# So many temporary files are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
 
 
@@ -46,7 +46,7 @@ class BlockedError(Exception):
 
 
 class TreeReader:
-    """Looks paths up in one commit's tree, each tree read once."""
+    """Looks up paths in one commit's tree; each tree is read once."""
 
     def __init__(self, objects: Objects, root: bytes | None) -> None:
         self.objects = objects
@@ -54,20 +54,20 @@ class TreeReader:
         self._trees: dict[bytes, Tree] = {}
 
     def tree(self, oid: bytes) -> Tree:
-        """A tree, to be looked at only. Raises Fatal where it is missing or damaged."""
+        """A tree, which the caller must not change. Raises Fatal where it is missing or damaged."""
         if oid not in self._trees:
             self._trees[oid] = self.objects.tree(oid)
         return self._trees[oid]
 
     def copy(self, oid: bytes) -> Tree:
-        """The same tree, to be changed."""
+        """A copy of the tree, which the caller may change."""
         made = Tree()
         for name, mode, child in self.tree(oid).items():
             made.add(name, mode, child)
         return made
 
     def lookup(self, path: bytes) -> Entry | None:
-        """What stands at ``path``, trees included; None for nothing.
+        """The entry at ``path``, trees included; None for nothing.
 
         Raises BlockedError where a parent is a submodule or a link.
         """
@@ -127,17 +127,17 @@ def _group(
 
 
 class TreeBuilder:
-    """A base tree with changes laid over it; new trees are collected, not written."""
+    """A base tree with changes applied to it; new trees are collected, not written."""
 
     def __init__(self, reader: TreeReader) -> None:
         self.reader = reader
         self.new: dict[bytes, Tree] = {}
-        """The new trees by oid; one that is as it was may be among them."""
+        """The new trees by oid; an unchanged one may be among them."""
 
     def build(self, changes: Mapping[bytes, Entry | None]) -> bytes:
         """The oid of the root tree after ``changes`` (None removes). Raises BlockedError."""
         for path in changes:
-            # Tree.add takes `.git`, `..` and `a/b` for names.
+            # Tree.add would accept `.git`, `..` and `a/b` as names.
             if not treepath.is_valid(path):
                 raise Fatal(f"git takes no path '{shown(path)}' into a tree")
         return self._folder(self.reader.root, changes, b"") or self._keep(Tree())
@@ -151,7 +151,7 @@ class TreeBuilder:
     ) -> bytes | None:
         tree = Tree() if oid is None else self.reader.copy(oid)
         here, below = _group(changes)
-        # Deletions first: a path may have been a file and be a folder now.
+        # Deletions come first: a path may have been a file and be a folder now.
         for name in [name for name, entry in here.items() if entry is None]:
             if name in tree and not stat.S_ISDIR(tree[name][0]):
                 del tree[name]
@@ -164,10 +164,10 @@ class TreeBuilder:
 
     def _descend(self, tree: Tree, name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes) -> None:
         mode, oid = tree[name] if name in tree else (FOLDER, None)  # noqa: SIM401  a Tree has no get
-        # Stop at any non-tree: `update-index --replace` would make a folder of a link or a submodule.
+        # Stop at anything but a tree: `update-index --replace` would make a folder of a link or a submodule.
         if not stat.S_ISDIR(mode):
             if all(entry is None for entry in inner.values()):
-                return  # nothing of it can be there
+                return  # nothing of it can exist there
             raise BlockedError(prefix + name, mode)
         made = self._folder(oid, inner, prefix + name + b"/")
         if made is not None:
@@ -177,14 +177,15 @@ class TreeBuilder:
 
 
 def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
-    """An open temporary file with the object, its name and the name to come; None when it is there."""
+    """An open temporary file with the object, its name and its final name; None when the object exists."""
     home = f"{folder}/{oid[:2]}"
     target = f"{home}/{oid[2:]}"
     if os.path.lexists(target):
         return None
     os.makedirs(home, exist_ok=True)
     temporary = f"{home}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
-    # git's own prefix, so that `git gc` clears away what a kill leaves; read-only as git's objects are.
+    # git's own prefix, so that `git gc` removes what a kill leaves. The file is read-only, as git's objects
+    # are.
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         view = memoryview(body)
@@ -197,9 +198,9 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
 
 
 def write_trees(objects_dir: str, trees: Mapping[bytes, Tree], lasting: bool = True) -> None:
-    """Write them as loose objects, each whole or not at all; one that is packed already does no harm.
+    """Write trees as loose objects, each whole or not at all; one that is packed already does no harm.
 
-    Those that no commit will hold need not be ``lasting``.
+    Trees that no commit will hold need not be ``lasting``.
     """
     waiting: list[tuple[int, str, str]] = []
     for oid, tree in trees.items():

@@ -1,4 +1,4 @@
-"""A path as a person types it from where he stands, quoted for a shell."""
+"""A path as a person types it in the present folder, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _below(ctx: Context, path: bytes) -> str:
 
 
 def can_be_typed(ctx: Context, path: bytes) -> bool:
-    """True where every character of a path, seen from where one stands, can be read off a terminal."""
+    """True where every character of the path, seen from the present folder, shows on a terminal."""
     return not any(is_control(char) for char in _below(ctx, path))
 
 
 def as_pathspec(ctx: Context, path: bytes) -> str:
-    """A path as one types it from where he stands, quoted for a shell; a pathspec of this one file.
+    """A path as a person types it in the present folder: a quoted pathspec of this one file.
 
-    A character that no terminal shows is a ``?``, which git takes for any one.
+    A character that no terminal shows becomes a ``?``, which git takes for any character.
     """
     below = _below(ctx, path)
     if not can_be_typed(ctx, path):

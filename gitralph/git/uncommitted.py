@@ -1,4 +1,4 @@
-"""Which paths differ from HEAD, as git itself tells."""
+"""Which paths differ from HEAD, by git itself."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gitralph.git.trees import GITLINK, Entry
 Change = tuple[str, Counts]
 
 UNTRACKED = "??"
-"""git's letters for a file that it does not know."""
+"""git's letters for a file that it does not track."""
 
 
-# A larger file's lines are not counted: nobody reads the number, and reading it takes longer than the rest.
+# In bytes. Lines of a larger file are not counted: nobody reads the number, and counting takes longest.
 _COUNTED = 8 << 20
-# So many paths git is asked for by name: it compares each entry of the index with each of them, which at
-# 100,000 files takes 17 ms for one, 67 for 40 and five seconds for a thousand (git 2.39).
+# git is asked by name for so many paths only. It compares each entry of the index with each of them: at
+# 100,000 files this takes 17 ms for one, 67 ms for 40 and five seconds for a thousand (git 2.39).
 _NAMED = 40
 
 
@@ -34,8 +34,8 @@ def dirty(
 ) -> dict[bytes, str]:
     """Every path that differs from HEAD in index or worktree, untracked ones too, with git's two letters.
 
-    ``among`` limits it to tree paths, ``typed`` to pathspecs as the user typed them where he stands.
-    Starts no program that the configuration names; a filtered path may be listed needlessly.
+    ``among`` limits it to tree paths, ``typed`` to pathspecs as typed in the present folder. Starts no
+    program that the configuration names; a filtered path may be listed needlessly.
     """
     named = sorted(among)
     wanted: list[str | bytes] = [*typed] or [*(named if len(named) <= _NAMED else ())]
@@ -51,7 +51,7 @@ def dirty(
         "--",
         *wanted,
     )
-    # what is staged as removed and lies there all the same has two rows, of which the first one counts
+    # A file that is staged as removed and still lies there has two rows, of which the first counts.
     found: dict[bytes, str] = {}
     for letters, path in listing.states(said):
         found.setdefault(path, letters)
@@ -61,17 +61,17 @@ def dirty(
 def dirty_paths(
     repo: Repository, config: Config, among: Iterable[bytes] = (), typed: Sequence[str] = ()
 ) -> list[bytes]:
-    """The same without the letters, sorted."""
+    """The paths of :func:`dirty` without the letters, sorted."""
     return list(dirty(repo, config, among, typed))
 
 
 def staged(git: Git, head: str | None, index: str) -> dict[bytes, Entry | None]:
     """What an index changes against HEAD."""
     git = git.at(GIT_INDEX_FILE=os.path.abspath(index))
-    # Before the first commit everything is new against the empty tree, whose id git makes here for its own
+    # Before the first commit everything is new against the empty tree. git makes its id here for its own
     # object format.
     base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
-    # `--no-renames`: a rename is two paths, and each may be somebody else's.
+    # `--no-renames`: a rename is two paths, and each may be another session's.
     words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
     found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
     return {path: new for path, (_, new) in found.items()}
@@ -80,7 +80,7 @@ def staged(git: Git, head: str | None, index: str) -> dict[bytes, Entry | None]:
 def changes(
     repo: Repository, config: Config, bench: Workbench, found: Mapping[bytes, str]
 ) -> dict[bytes, Change]:
-    """Git's letter, and the lines added and removed, for each path of :func:`dirty`: file against HEAD.
+    """git's letter, and lines added and removed, for each path of :func:`dirty`: file against HEAD.
 
     Starts no program that the configuration names.
     """
@@ -91,7 +91,7 @@ def changes(
         for path, letters in found.items():
             if path not in seeds:
                 out[path] = _untracked(repo.root, worktree, path)
-            elif letters[0] == "D":  # whatever lies there now, the index has it no more
+            elif letters[0] == "D":  # whatever lies there now, the index no longer has it
                 out[path] = "D", _removed(repo, seeds[path])
             else:
                 out[path] = known.get(path, ("M", (0, 0)))
@@ -99,7 +99,7 @@ def changes(
 
 
 def _seeds(repo: Repository, paths: Iterable[bytes]) -> dict[bytes, Entry]:
-    """HEAD's entries of some paths, and of what gives them attributes."""
+    """HEAD's entries of some paths, and of the files that give them attributes."""
     reader = history.base_of(repo, refs.read_head(repo))
     found = {path: reader.entry(path) for path in {*paths, *blobs.attribute_files(paths)}}
     return {path: entry for path, entry in found.items() if entry is not None}
@@ -108,11 +108,11 @@ def _seeds(repo: Repository, paths: Iterable[bytes]) -> dict[bytes, Entry]:
 def _compared(
     repo: Repository, config: Config, bench: Workbench, seeds: Mapping[bytes, Entry]
 ) -> dict[bytes, Change]:
-    """Letter and counts of those that differ from their files, by an index that holds nothing else.
+    """Letter and counts of the paths that differ, by an index that holds nothing else.
 
     `git diff <commit> -- <path>` takes seconds at 100,000 files where the path sorts early: it looks for each
-    entry from the start of the index (`next_cache_entry` in unpack-trees.c, git 2.39). And a thousand paths
-    by name are compared with each entry.
+    entry from the start of the index (`next_cache_entry` in unpack-trees.c, git 2.39). A thousand paths by
+    name are compared with each entry.
     """
     if not seeds:
         return {}
@@ -126,7 +126,8 @@ def _compared(
     try:
         said = git.run(*words, "--numstat", *asked)
     except GitError:
-        # git cannot count the lines of a pipe in the place of a file, and gives up; its letter it knows
+        # git cannot count lines of a pipe that stands in place of a file, and gives up; it still knows the
+        # letter.
         said = git.run(*words, *asked)
     return listing.changes(said)
 
@@ -139,7 +140,7 @@ def _removed(repo: Repository, entry: Entry) -> Counts:
 
 
 def _untracked(root: str, worktree: Worktree, path: bytes) -> Change:
-    """A file that HEAD does not have."""
+    """The change of a file that HEAD does not have."""
     try:
         full = os.path.join(os.fsencode(root), path)
         if os.path.islink(full) or os.stat(full).st_size > _COUNTED:

@@ -1,4 +1,4 @@
-"""Worktrees as git administers them: changed by ``git worktree``, whose admin files nobody else writes."""
+"""Worktrees as git administers them; only ``git worktree`` changes them and their admin files."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from gitralph.git.listing import entries, states
 from gitralph.git.run import Git, GitError
 
 INITIALIZING = "initializing"
-# Asked often and by hooks: starts no program that the repository names, and paths come from the root.
+# Hooks ask often, so this starts no program that the repository names; paths are relative to the root.
 _QUIET = (
     "-c",
     "core.fsmonitor=false",
@@ -36,12 +36,12 @@ class WorktreeEntry(NamedTuple):
 
     @property
     def missing(self) -> bool:
-        """True when the folder, or the ``.git`` in it, is gone."""
+        """True when the folder is gone, or the ``.git`` in it."""
         return not os.path.lexists(self.path + "/.git")
 
 
 def administration(git: Git, common_dir: str, folder: str) -> Git:
-    """git bound to a repository as a whole, for ``worktree`` and refs."""
+    """git bound to the repository as a whole, for ``worktree`` and refs."""
     return git.elsewhere(folder, GIT_DIR=common_dir)
 
 
@@ -62,28 +62,31 @@ def _row(block: str) -> WorktreeEntry:
 
 
 PATIENCE = 100
-"""So often, 20 ms apart, a command is run again that met a worktree which another git is registering."""
+"""A command that met a half registered worktree is run again so often, 20 ms apart."""
 _PAUSE = 0.02
 
 
 def is_half_registered(error: GitError) -> bool:
-    """True where git died of a worktree that another git was adding: its ``commondir`` was empty as yet.
+    """True where git died of a worktree that another git was adding: its ``commondir`` was still empty.
 
-    git makes that file and then fills it, and whoever lists worktrees in between dies of "failed to read
+    git creates that file and then fills it. Whoever lists worktrees in between dies of "failed to read
     .../commondir: Success" (git 2.39, seen once in fifteen adds at once).
     """
     return "/commondir" in error.message
 
 
 def pause(tries: int, error: GitError) -> None:
-    """Wait before the next try. Raises ``error`` after so many, when it is damage and no race."""
+    """Wait before the next try. Raises ``error`` after too many tries: then it is damage and no race."""
     if tries >= PATIENCE:
         raise error
     time.sleep(_PAUSE)
 
 
 def patiently(git: Git, *words: str) -> bytes:
-    """Run a git that reads every worktree's files, again while one is half registered. Raises GitError."""
+    """Run a git that reads every worktree's files; run it again while one is half registered.
+
+    Raises GitError.
+    """
     for tries in itertools.count():
         try:
             return git.run(*words)
@@ -102,9 +105,9 @@ def listing(git: Git) -> list[WorktreeEntry]:
 
 def add(git: Git, path: str, branch: str, start: str | None) -> None:
     """Make a worktree on ``branch``, a new one from ``start`` unless that is None; runs no hook."""
-    # A post-checkout hook would run in a checkout that is half made (githooks(5)).
+    # A post-checkout hook would run in a half made checkout (githooks(5)).
     words = ["-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "worktree", "add", "-q"]
-    # --no-track: the base is no upstream of the bead's branch, and `push` would go there.
+    # --no-track: the base is not the upstream of the bead's branch, and `push` would go there.
     words += ["--no-track", "-b", branch, path, start] if start else [path, branch]
     git.run(*words)
 
@@ -115,12 +118,12 @@ def remove(git: Git, path: str, force: int = 0) -> None:
 
 
 def lock(git: Git, path: str, reason: str | None) -> None:
-    """git's own lock."""
+    """Set git's own lock on a worktree."""
     git.run("worktree", "lock", *(["--reason", reason] if reason else []), path)
 
 
 def unlock(git: Git, path: str) -> None:
-    """Take git's lock off."""
+    """Remove git's lock from a worktree."""
     git.run("worktree", "unlock", path)
 
 
@@ -136,14 +139,14 @@ class Dirt(NamedTuple):
 
     @property
     def changed(self) -> list[bytes]:
-        """Every path with work in it, ignored ones not counted."""
+        """Every path with work in it, without ignored ones."""
         return sorted({*self.staged, *self.modified, *self.untracked, *self.hidden, *self.unmerged})
 
 
 def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dirt:
-    """What ``git status`` finds in the worktree ``git`` works in; no renames, every file by its name."""
+    """What ``git status`` finds in the worktree of ``git``; no renames, every file by name."""
     words = [*_QUIET, *programs, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
-    # Whatever status.submoduleSummary or .gitmodules say: a changed submodule is work that would be lost.
+    # A changed submodule is work that would be lost, whatever status.submoduleSummary or .gitmodules say.
     words += ["--ignore-submodules=none"] + (["--ignored=matching"] if ignored else [])
     found: dict[str, list[bytes]] = {key: [] for key in ("s", "m", "?", "!", "u")}
     for code, path in states(git.run(*words)):
@@ -165,9 +168,9 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
 
 
 def _hidden(git: Git) -> tuple[bytes, ...]:
-    """Flagged entries whose file is not what the index says: ``git status`` is blind for them."""
+    """Flagged entries whose file differs from the index: ``git status`` does not see these."""
     rows = nul.rows(git.run("ls-files", "-v", "-z"))
-    # git takes such entries for unchanged without looking: work behind them would be removed with the
+    # git takes such entries for unchanged without looking. Work behind them would be removed with the
     # worktree.
     flagged = [row[2:] for row in rows if row[:1].islower() or row[:1] == b"S"]
     root = os.fsencode(git.cwd or ".")
@@ -178,7 +181,7 @@ def _hidden(git: Git) -> tuple[bytes, ...]:
 
 
 def _differs(git: Git, path: bytes) -> bool:
-    # hash-object would follow it.
+    # hash-object would follow the link.
     if os.path.islink(os.path.join(os.fsencode(git.cwd or "."), path)):
         return True
     there = entries(git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", path))
@@ -187,7 +190,7 @@ def _differs(git: Git, path: bytes) -> bool:
 
 
 def ahead_behind(git: Git, branch: str, base: str) -> tuple[int, int] | None:
-    """How many commits each of the two has that the other lacks; None when either is gone."""
+    """The numbers of commits that each of the two has and the other lacks; None when either is gone."""
     done = git.try_run("rev-list", "--left-right", "--count", f"{branch}...{base}", "--")
     counts = done.stdout.split()
     return (int(counts[0]), int(counts[1])) if done.returncode == 0 and len(counts) == 2 else None
@@ -208,8 +211,8 @@ def full_name(git: Git, name: str) -> str | None:
 
 
 def delete_branch(git: Git, branch: str, oid: str) -> bool:
-    """Delete a branch that still is at ``oid``, with its configuration; False when it moved."""
-    # Not `git branch -D`: that has no expected old value, and a commit that came meanwhile would be lost.
+    """Delete a branch that is still at ``oid``, with its configuration; False when it has moved."""
+    # Not `git branch -D`: that compares no old value, and a commit that came meanwhile would be lost.
     if git.try_run("update-ref", "-d", "-m", "worktree removed", branch, oid).returncode:
         return False
     git.try_run("config", "--remove-section", "branch." + branch.removeprefix("refs/heads/"))

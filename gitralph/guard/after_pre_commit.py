@@ -1,6 +1,6 @@
-"""The hooks of a narrowed commit after ``pre-commit``: the index given back, the message signed, the records.
+"""The hooks of a narrowed commit after ``pre-commit``: they give the index back, sign, and log.
 
-Each may be the first to run, where the one before it is missing, and does what is left to do.
+Where an earlier hook is missing, a later one does its work too.
 """
 
 import os
@@ -19,14 +19,15 @@ from gitralph.records.intents import Narrowed
 def _own(ctx: Context, git: dict[str, object]) -> Narrowed | None:
     pid = git["pid"]
     found = intents.of_process(ctx.layout, pid) if isinstance(pid, int) else None
-    # A pid comes again: then it is another git, and the dead one's is for the next command to settle.
+    # A pid may be used again. Then it is another git, and the next command settles the dead one's intent.
     return found if found is not None and found.git.get("start") == git.get("start") else None
 
 
 def has_read(ctx: Context, git: dict[str, object]) -> None:
-    """``prepare-commit-msg``: git has read its index, and the user's stands as it was, or as it shall be.
+    """``prepare-commit-msg``: git has read its index, so the user's own index is put back.
 
-    Raises Refused, with the user's index back, where git read another tree than the session's.
+    Where the commit changes it, the user's index is brought up to date instead. Raises Refused, with the
+    user's index back, where git read another tree than the session's.
     """
     todo = _own(ctx, git)
     if todo is None or not todo.form:
@@ -59,12 +60,12 @@ def _give_back(ctx: Context, todo: Narrowed, place: Given) -> None:
     if todo.form == AS_IS:
         recover_narrowed.give_back(ctx.repo, ctx.layout, todo)
     elif os.path.exists(todo.prepared.get("final", "")) and os.path.lexists(place.lock):
-        # git holds this lock, and makes it the user's index once the commit is made
+        # git holds this lock, and makes this file the user's index once the commit is made
         plain_index.put(todo.prepared["final"], place.lock)
 
 
 def sign(ctx: Context, git: dict[str, object], name: str) -> None:
-    """``commit-msg``: the message in the file ``name`` ends with the session's trailers."""
+    """``commit-msg``: end the message in the file ``name`` with the session's trailers."""
     has_read(ctx, git)
     todo = _own(ctx, git)
     if todo is None:
@@ -77,19 +78,20 @@ def sign(ctx: Context, git: dict[str, object], name: str) -> None:
     body, tail = _parts(text, cleanup.comment or b"#") if edited else (text, b"")
     body = cleanup.tidy(ctx.git, body)
     last = [row.encode() for row in todo.trailers]
-    if any(row.strip() and row not in last for row in body.split(b"\n")):  # else git refuses it as empty
+    # else the message is empty and git refuses it
+    if any(row.strip() and row not in last for row in body.split(b"\n")):
         with open(name, "wb") as file:
             file.write(message.add_trailers(ctx.git, body, [], last) + tail)
 
 
 def _parts(text: bytes, comment: bytes) -> tuple[bytes, bytes]:
-    """What was typed, and what ``--verbose`` shows below it, which git cuts off."""
+    """Split the message into what was typed and what ``--verbose`` shows below, which git cuts off."""
     body, line, rest = (b"\n" + text).partition(b"\n" + comment + b" " + SCISSORS + b"\n")
     return body[1:], line + rest
 
 
 def made(ctx: Context, git: dict[str, object]) -> None:
-    """``post-commit``: log what it took."""
+    """``post-commit``: log what the commit took."""
     todo = _own(ctx, git)
     if todo is not None:
         with locks.hold(ctx.layout, locks.COMMIT):

@@ -1,7 +1,7 @@
-"""Denies an agent's shell command that would throw away uncommitted lines of another session or of a person.
+"""Denies an agent's shell command that would throw away uncommitted lines of another session or a person.
 
-Judged by what stands in the files now, not by the words of the command: a reset that takes away nothing but
-the session's own lines goes on.
+The files as they stand now decide, not the words of the command. So a reset that takes away only the
+session's own lines goes on.
 """
 
 from __future__ import annotations
@@ -28,18 +28,21 @@ from gitralph.hook.event import Event, session_of
 from gitralph.records import pending
 
 REFUSE, WARN, OFF = "refuse", "warn", "off"
-# The agent waits. What was not looked at by then passes.
+# The agent waits, so a file that was not looked at within this time passes.
 _SECONDS = 10.0
 _PATHS = 2_000
-# Enough to know what is meant; the whole list is a status away.
+# So many paths show what is meant; `git ralph status` has the whole list.
 _SHOWN = 4
 
 Losses = dict[bytes, Counter[str | None]]
-"""Per path how many lines of whom would be gone; None is nobody recorded, 0 something without lines."""
+"""For each path how many lines of each owner would be gone.
+
+The owner None means that nobody recorded the lines. The number 0 means something without lines.
+"""
 
 
 def answer(event: Event, found: Sequence[Discard], environ: Mapping[str, str]) -> Reply:
-    """What to say to a command that throws away ``found``."""
+    """What to tell an agent whose command would throw away ``found``."""
     session = session_of(event, environ)
     reply = Reply()
     if session is None:
@@ -52,12 +55,12 @@ def answer(event: Event, found: Sequence[Discard], environ: Mapping[str, str]) -
         try:
             ctx = open_context(environ)
         except RalphError:
-            continue  # no repository, or one that we must not touch
+            continue  # there is no repository, or one that we must not touch
         with closing(ctx.repo):
             mode = _mode(ctx)
             try:
                 lost = _lost(ctx, one, session, deadline) if mode != OFF else {}
-            except RalphError:  # git says what is wrong with the command when it runs
+            except RalphError:  # git itself says what is wrong with the command when it runs
                 entry.log(ctx.layout, f"'{one.kind}' was let pass: git cannot tell what it would touch")
                 continue
             if not lost:
@@ -79,7 +82,7 @@ def _mode(ctx: Context) -> str:
 
 
 def _logged(ctx: Context, one: Discard, mode: str, session: str, count: int) -> str:
-    """What is kept of it: never the command's own text."""
+    """What is logged of the command; its own text is never kept."""
     done = "denied" if mode == REFUSE else "warned of"
     paths = f"{count} path{'s'[: count != 1]}"
     return f"{done} '{one.kind}' of session '{ctx.called(session)}': others' lines in {paths}"
@@ -89,7 +92,7 @@ def _logged(ctx: Context, one: Discard, mode: str, session: str, count: int) -> 
 
 
 def _touched(ctx: Context, one: Discard) -> dict[bytes, str]:
-    """The uncommitted paths that the command would write over, with git's two letters."""
+    """The uncommitted paths that the command would write over, each with git's two letters."""
     specs = one.specs or ((":/",) if one.folder != ctx.repo.root else ())
     if one.literal:
         specs = tuple(f":(literal,top){spec}" for spec in one.specs)
@@ -98,7 +101,7 @@ def _touched(ctx: Context, one: Discard) -> dict[bytes, str]:
     out = {}
     for path, letters in found.items():
         if "U" in letters or letters in ("AA", "DD"):
-            continue  # a merge put that there
+            continue  # a merge put that entry there
         if letters == "??":
             wanted = one.untracked and not path.startswith(buried)
         else:
@@ -114,7 +117,7 @@ def _untracked_folders(ctx: Context, specs: Sequence[str]) -> tuple[bytes, ...]:
 
 
 def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> Losses:
-    """What of others would be gone."""
+    """The lines of others that would be gone."""
     touched = _touched(ctx, one)
     own = set(pending.family(ctx.layout, session))
     out: Losses = {}
@@ -142,7 +145,7 @@ def _read(ctx: Context, paths: Sequence[bytes], deadline: float) -> Iterator[tup
 
 
 def _after(ctx: Context, one: Discard, path: bytes, letters: str, found: OpenPath) -> bytes | None:
-    """What the file would hold afterwards."""
+    """The text that the file would hold afterwards."""
     if one.then == NOTHING:
         return None
     if one.then == HEAD or (one.then == INDEX and letters[0] == " "):
@@ -153,7 +156,7 @@ def _after(ctx: Context, one: Discard, path: bytes, letters: str, found: OpenPat
 
 
 def _is_own_shell(ctx: Context, path: bytes, own: set[str]) -> bool:
-    """True where only a shell command of the session itself can have made what nobody recorded."""
+    """True where only a shell command of the session itself can have made the unrecorded lines."""
     return offers.explain(ctx, path, own)
 
 
@@ -180,7 +183,7 @@ def _row(ctx: Context, path: bytes, counts: Mapping[str | None, int]) -> str:
 
 
 def _ways_out(ctx: Context, event: Event, one: Discard, session: str, lost: Losses) -> list[str]:
-    """What keeps to the session's own lines."""
+    """Hints: commands that keep to the session's own lines."""
     out = []
     stands = event.cwd is not None and os.path.realpath(event.cwd) == os.path.realpath(one.folder)
     git = "git" if stands else f"git -C {shlex.quote(one.folder)}"

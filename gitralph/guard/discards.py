@@ -1,7 +1,7 @@
-"""What a command line would throw away: which commands of it, in which folder, and of which paths.
+"""What a command line would throw away: which of its commands, in which folder, and which paths.
 
-Loaded for a shell command that may be one, before the engine is. It asks git for aliases and names of
-revisions only. What it cannot read it leaves out: hooks fail open.
+A hook loads this module for a shell command that may be such a one, before it loads the engine. It asks git
+only for aliases and for what revisions mean. What it cannot read it leaves out: hooks fail open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitralph.guard.shell_words import UnreadableError as UnreadableError
 from gitralph.hook import hook_git
 
 HEAD, INDEX, NOTHING, TREE = "head", "index", "nothing", "tree"
-"""What stands in a file afterwards: HEAD's text, the index's, none, or that of another tree."""
+"""What a file holds afterwards: HEAD's text, the index's, none, or that of another tree."""
 
 _SECONDS = 2.0
 _ALIASES = 10
@@ -30,9 +30,9 @@ _MANY = 2_000
 
 
 class Discard(NamedTuple):
-    """One command that throws away. ``specs`` are pathspecs seen from ``folder``, all where there are none.
+    """One command that throws something away. ``specs`` are pathspecs seen from ``folder``; none means all.
 
-    ``tracked`` and ``untracked`` say which files; ``shallow``: not what lies in an untracked folder;
+    ``tracked`` and ``untracked`` tell which files. ``shallow``: files in an untracked folder stay.
     ``overlay``: a file that would have no text stays as it is.
     """
 
@@ -49,19 +49,19 @@ class Discard(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a command runs; ``folder`` None where nobody can tell."""
+    """Where a command runs; ``folder`` is None where nobody can tell."""
 
     folder: str | None
     readable: bool = True
 
 
 def find(text: str, folder: str, environ: Mapping[str, str]) -> list[Discard]:
-    """What a command line, typed in ``folder``, would throw away. Raises UnreadableError."""
+    """Find what a command line, typed in ``folder``, would throw away. Raises UnreadableError."""
     return list(_Walk(environ).run(shell_words.read(text), _Place(folder)))
 
 
 class _Walk:
-    """Goes through commands in their order, as a shell that runs each of them would."""
+    """Goes through commands in order, as a shell that runs each of them would."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = dict(environ)
@@ -89,7 +89,7 @@ class _Walk:
         self.deep -= 1
 
     def _bare(self, words: Sequence[Word]) -> list[Word] | None:
-        """A command without what may stand before it; None for one that cannot be read."""
+        """A command without words that may stand before it, such as `env`; None where it cannot be read."""
         rest = list(words)
         while rest:
             first = rest[0]
@@ -104,7 +104,7 @@ class _Walk:
                 rest.pop(0)
                 while rest and rest[0].text[:1] == "-":
                     if rest.pop(0).text in ("-v", "-V"):
-                        return None  # `command -v rm` only asks
+                        return None  # `command -v rm` only asks where rm is
             elif first.text in ("env", "sudo", "doas", "nice", "timeout"):
                 rest = _after_program(first.text, rest[1:])
             else:
@@ -112,7 +112,7 @@ class _Walk:
         return rest or None
 
     def _moved(self, words: Sequence[Word], place: _Place) -> _Place | None:
-        """Where the commands after this one run; None for one that changes no folder."""
+        """Where the commands after a change of folder run; None for a command that changes no folder."""
         name = words[0].text
         if name == "export" and any(_leads_elsewhere(word.text.partition("=")[0]) for word in words):
             return place._replace(readable=False)
@@ -148,7 +148,7 @@ class _Walk:
                 yield from _removed(typed, place.folder)
 
     def _expanded(self, word: Word, folder: str) -> list[str]:
-        """A word as its command gets it: a pattern of names becomes the names."""
+        """A word as its command gets it: a pattern becomes the names of files."""
         text = self._typed(word)
         if not word.glob:
             return [text]
@@ -182,7 +182,8 @@ class _Walk:
         said = aliases.get(name) or self._alias(name, folder)
         if not said:
             return
-        if said.startswith("!"):  # for the shell, at the root of the worktree (git-config(1))
+        # an alias with `!` goes to the shell, at the root of the worktree (git-config(1))
+        if said.startswith("!"):
             place = gitdir.discover(os.path.realpath(folder))
             text = " ".join([said[1:], *(f"'{word}'" for word in rest if "'" not in word)])
             root = place.root if place is not None else folder
@@ -203,13 +204,13 @@ class _Walk:
 
 
 def _asked(folder: str, environ: Mapping[str, str], *words: str) -> str:
-    """What git answers in a folder, empty where it answers nothing."""
+    """git's answer in a folder, empty where it gives none."""
     said = hook_git.run(folder, list(words), dict(environ), time.monotonic() + _SECONDS)
     return (said or b"").decode("utf-8", "surrogateescape").rstrip("\n")
 
 
 def _leads_elsewhere(variable: str) -> bool:
-    """True for a variable by which git means another repository or index than the folder does."""
+    """True for a variable that points git to another repository or index than the folder does."""
     return not programs.inherited({variable: ""})
 
 
@@ -220,7 +221,7 @@ def _joined(folder: str | None, named: str) -> str | None:
 
 
 def _after_program(name: str, words: list[Word]) -> list[Word]:
-    """The command that another program is told to run, none where its options cannot be read."""
+    """The command that another program is told to run; none where the program's options cannot be read."""
     while words and (words[0].text[:1] == "-" or (name == "env" and "=" in words[0].text)):
         option = words.pop(0).text
         if option in ("-n", "-u", "-k", "-s", "-g") and name != "sudo" and words:
@@ -232,7 +233,7 @@ def _after_program(name: str, words: list[Word]) -> list[Word]:
 
 
 def _script(words: Sequence[Word]) -> str | None:
-    """What ``sh -c`` is given; None without it, or where it cannot be read."""
+    """The script that ``sh -c`` is given; None without one, or where it cannot be read."""
     for at, word in enumerate(words):
         if word.text[:1] != "-" or word.text == "--":
             return None
@@ -255,7 +256,7 @@ class _Asked:
         self.paths: list[str] | None = None
 
     def read(self, valued: str = "") -> _Asked:
-        """Tell the words apart; ``valued`` are the options that take the next word, blank-separated."""
+        """Split the words; ``valued`` are the options that take the next word, blank-separated."""
         takes, words = set(valued.split()), list(self.words)
         while words:
             word = words.pop(0)
@@ -286,7 +287,7 @@ class _Asked:
 
     @property
     def cannot_be_read(self) -> bool:
-        """A person picks, or the paths stand in a file."""
+        """True where a person picks interactively, or a file names the paths."""
         return self.has("-p", "--patch", "-i", "--interactive", "--pathspec-from-file", "--ours", "--theirs")
 
     def is_revision(self, name: str) -> bool:
@@ -298,7 +299,7 @@ class _Asked:
         return (*self.names, *(self.paths or ()))
 
     def tree(self, kind: str, name: str | None, specs: tuple[str, ...] = ()) -> Discard:
-        """All that differs from a tree goes."""
+        """Add a command that throws away everything that differs from a tree."""
         if name in (None, "", "HEAD", "@"):
             return Discard(kind, self.folder, HEAD, specs)
         return Discard(kind, self.folder, TREE, specs, tree="@{-1}" if name == "-" else str(name))
@@ -346,7 +347,7 @@ def _stash(asked: _Asked) -> Iterator[Discard]:
     words = list(asked.words)
     verb = words.pop(0) if words and words[0] in ("push", "save") else "push"
     if words and words[0][:1] != "-" and verb == "push" and len(words) == len(asked.words):
-        return  # list, show, pop, apply and their like take nothing away
+        return  # list, show, pop, apply and the like throw nothing away
     asked.words = words
     asked.read("-m --message --pathspec-from-file")
     if asked.cannot_be_read or asked.has("-S", "--staged"):
@@ -433,7 +434,7 @@ def _removed(words: Sequence[str], folder: str) -> Iterator[Discard]:
     deep = "r" in letters or "R" in letters or "--recursive" in options
     named = [word for word in words if word not in options and word != "--"]
     for word in named:
-        # rm takes a link itself, and its folder's links as the system resolves them
+        # rm takes a symbolic link itself; the system resolves links in the folders above it
         above, name = os.path.split(os.path.join(folder, word).rstrip("/") or "/")
         full = os.path.join(os.path.realpath(above), name)
         is_folder = os.path.isdir(full) and not os.path.islink(full)

@@ -1,7 +1,6 @@
-"""What an agent is told before it edits near another live session's lines: who, which ones, since when.
+"""What an agent is told before it edits near another live session's lines: whose, which ones, since when.
 
-Loaded by a hook only where such a session has records of the path. It is a fact and no lease: the edit
-goes on.
+A hook loads this module only where such a session has records of the path. It only informs: the edit goes on.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from gitralph.hook.reconcile import normal
 from gitralph.records import pending
 
 NOTE, OFF = "note", "off"
-# Lines so far apart are read together, and a change of one is likely to touch the other.
+# Lines this close are read together, and a change of one is likely to touch the other.
 NEAR = 5
-# Nobody reads more of a line than that: who and where the first ones are is what counts.
+# Nobody reads a longer list. Whose the first lines are, and where, is enough.
 _SPANS = 4
 
 
 class _Theirs(NamedTuple):
-    """What one session has uncommitted in a path: its lines in the file there, and their places here."""
+    """What one session has uncommitted in a path: its lines in its own file, and their places in ours."""
 
     session: str
     company: Company
@@ -49,7 +48,7 @@ class _Theirs(NamedTuple):
 
 
 def told(event: Event, found: Sequence[Found], environ: Mapping[str, str]) -> str | None:
-    """The one line to tell, None where nobody's lines are near or it was told already."""
+    """The one line to tell; None where no such lines are near, or where it was told already."""
     session = session_of(event, environ)
     if session is None:
         return None
@@ -119,7 +118,7 @@ def _mapped(here: bytes | None, there: bytes | None) -> list[Range]:
 
 
 def _place(line: OpenLine, shift: Sequence[Range] | None) -> Range:
-    """Where a line stands in the file here, as a range of lines from 0; the last two are not used."""
+    """A line's place in the file here, as a range from 0; the last two values are not used."""
     at, moved = line.number - 1, 0
     for first, last, theirs, end in shift or ():
         if theirs <= at < end:
@@ -131,7 +130,7 @@ def _place(line: OpenLine, shift: Sequence[Range] | None) -> Range:
 
 
 def _places(event: Event, change: Change, disk: bytes | None) -> list[Range] | None:
-    """Which lines of the file the call is about to change, None where nobody can tell."""
+    """The lines of the file that the call is about to change, None where nobody can tell."""
     if change.op != "edit" or disk is None:
         return None
     before = normal(disk)
@@ -152,7 +151,10 @@ def _is_near(one: _Theirs, places: Sequence[Range] | None) -> bool:
 
 
 def _state(theirs: Iterable[_Theirs]) -> str:
-    """New when a line of theirs is; where it stands does not count, which own edits change."""
+    """A value that changes when the session gets a new line.
+
+    Places do not count, since the agent's own edits move them.
+    """
     rows = [
         (one.company.layout.token, one.session, *sorted((line.removed, line.text) for line in one.lines))
         for one in theirs

@@ -1,6 +1,6 @@
-"""``pre-commit`` of an agent's plain commit: what of it is the session's; an index with that for git.
+"""``pre-commit`` of an agent's plain commit: finds the session's part, and gives git an index with it.
 
-Everything is decided and on disk, intent included, before a file of git's is exchanged; whatever is not
+Everything is decided and on disk, the intent too, before a file of git's is exchanged. Whatever is not
 certain stops the commit with nothing moved.
 """
 
@@ -52,7 +52,7 @@ def _staged_text(head: bytes, wanted: bytes, staged: bytes) -> bytes:
 def _staged_part(
     found: Range, lines: Sequence[bytes], theirs: Sequence[Range], there: Sequence[bytes]
 ) -> list[bytes] | None:
-    """What of one change is staged: all of it, a part where nothing else is, or None."""
+    """The staged part of one change: all of it, a part where nothing else is staged, or None."""
     i, j, _, _ = found
     for a, b, c, d in theirs:
         if a <= i and j <= b and _is_within(lines, there[c:d]):
@@ -63,7 +63,7 @@ def _staged_part(
 
 
 def _is_within(some: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """True when all of ``some`` stand in ``lines``, in their order."""
+    """True when all of ``some`` stand in ``lines``, in order."""
     rest = iter(lines)
     return all(line in rest for line in some)
 
@@ -72,17 +72,18 @@ def _is_within(some: Sequence[bytes], lines: Sequence[bytes]) -> bool:
 
 
 Entries = dict[bytes, Entry | None]
-# As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
+# As with our own commits only another plain git can move the index. Five such moves in a row mean a loop at
+# work.
 _TRIES = 5
-# A note for whoever committed; `git ralph status` has them all.
+# A note shows so many; `git ralph status` has all of them.
 _SHOWN = 5
-# What git does with a commit in these states is its own: the lines come from somewhere else.
+# In any other state than these git's commit is left alone: its lines come from somewhere else.
 _NARROWED_TOO = (None, "a bisect")
 
 
 @dataclass(frozen=True)
 class _Job:
-    """One plain commit: the git that makes it, where from, and what it would commit."""
+    """One plain commit: the git process that makes it, where it starts from, and what it would commit."""
 
     git: dict[str, object]
     place: Given
@@ -93,10 +94,10 @@ class _Job:
 
 
 def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
-    """Narrow the commit that ``git`` is about to make; notes for whoever runs it.
+    """Narrow the commit that ``git`` is about to make. Returns notes for whoever runs it.
 
     ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
-    it cannot be told what is the session's, or nothing is.
+    nobody can tell what is the session's, or where nothing is.
     """
     if ctx.repo.operation() not in _NARROWED_TOO:
         return []
@@ -113,7 +114,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if not staged:
         if amends:
             _sign_only(ctx, git)
-        return []  # git says itself that there is nothing to commit
+        return []  # git itself says that there is nothing to commit
     place = plain_index.given(ctx.environ, ctx.repo.index)
     if place is None:
         raise Refused(
@@ -129,7 +130,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
             job = replace(job, staged=question.staged(ctx))
         except Refused as error:
             error.hints = (*error.hints, *_prepared(ctx))
-            restage.due(ctx, job.session)  # the index is not left as its shell staged it
+            restage.due(ctx, job.session)  # put back what the session's shell staged
             raise
         finally:
             bench.remove()
@@ -137,10 +138,10 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
 
 
 def _prepared(ctx: Context) -> list[str]:
-    """Who commits what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
+    """Hints for a commit that git staged and worded itself, after `merge --squash` or `cherry-pick -n`.
 
-    Nobody recorded these lines, and who ran it is not known: a person may commit them. git keeps the message
-    in `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
+    Nobody recorded these lines, and nobody knows who ran that command, so a person may commit them. git keeps
+    the message in `SQUASH_MSG` or `MERGE_MSG` until a commit, and uses it for `--no-edit` (git 2.39).
     """
     names = (f"{ctx.repo.git_dir}/{name}" for name in ("SQUASH_MSG", "MERGE_MSG"))
     if not any(os.path.exists(name) for name in names):
@@ -149,7 +150,10 @@ def _prepared(ctx: Context) -> list[str]:
 
 
 def _again(ctx: Context, git: Mapping[str, object]) -> None:
-    """Take back what an earlier run for the same process did: a hook that is there twice, or a dead git's."""
+    """Undo what an earlier run for the same process did.
+
+    Either the hook is installed twice, or the earlier git is dead and its process id is used again.
+    """
     pid = git["pid"]
     found = intents.of_process(ctx.layout, pid) if isinstance(pid, int) else None
     if found is not None:
@@ -158,7 +162,7 @@ def _again(ctx: Context, git: Mapping[str, object]) -> None:
 
 
 def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None:
-    """Raise Refused where what would be amended is another's, its lines or its words."""
+    """Raise Refused where an amend would change a commit with another's lines or message."""
     if head.oid is None or whose_commit.owns_head(ctx, head, own):
         return
     makers = whose_commit.sessions(ctx, whose_commit.signature(ctx, head))
@@ -175,7 +179,7 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
 
 
 def _sign_only(ctx: Context, git: dict[str, object]) -> None:
-    """A new message for a commit of the session's says whose it is as the old one did."""
+    """Narrow an amend that changes only the message: the new message gets the old one's trailers."""
     head = refs.read_head(ctx.repo)
     rows = whose_commit.signature(ctx, head)
     for session in whose_commit.sessions(ctx, rows)[:1]:
@@ -219,7 +223,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     index.finish(copy)
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
-    if job.amends:  # what the old commit took of others is in the new one too
+    if job.amends:  # what the old commit took of other sessions is in the new one too
         before = whose_commit.signature(ctx, made.head)
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
@@ -243,7 +247,7 @@ def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:
 
 
 def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[bytes]]:
-    """What a commit of the staged paths takes, and the paths of which it takes a part that was picked."""
+    """What a commit of the staged paths takes, and the paths of which only a part was staged."""
     offers.catch_up(ctx, job.session)
     made = plan.build(ctx, bench, job.session, Wishes(), job.staged)
     odd = [path for path in made.now if path in job.staged and made.now[path] != job.staged[path]]
@@ -258,7 +262,7 @@ def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[byte
 
 
 def _content(ctx: Context, path: bytes, entry: Entry | None) -> Content | None:
-    """A staged entry as the file would hold it; None for what has no text."""
+    """A staged entry as the file would hold it; None for an entry without text."""
     if entry is None:
         return ABSENT
     if entry.mode not in FILES:
@@ -267,7 +271,7 @@ def _content(ctx: Context, path: bytes, entry: Entry | None) -> Content | None:
 
 
 def _was_there(made: Draft, path: bytes, content: Content) -> bool:
-    """True when the file held just that after a recorded edit: `git add` came between two of them."""
+    """True when the file held exactly that after a recorded edit: `git add` came between two edits."""
     state = made.states.get(path)
     oid = None if content.data is None else text_id(content.data)
     return state is not None and pending.as_of(state, oid) is not None
@@ -281,7 +285,7 @@ def _selected(
     odd: list[bytes],
     texts: Mapping[bytes, Content | None],
 ) -> tuple[Draft, set[bytes]]:
-    """The draft without those of the session's lines that are not staged; the paths of which a part goes."""
+    """The draft without the session's lines that are not staged, and the paths of which only a part goes."""
     left: list[Left] = []
     chosen: dict[bytes, Content] = {}
     for path in odd:
@@ -306,7 +310,7 @@ def _selected(
 def _selected_text(
     ctx: Context, made: Draft, path: bytes, wanted: Content | None, staged: Content | None
 ) -> bytes | None:
-    """The text with what is staged of the session's lines, None where that is nothing."""
+    """The text with the session's lines as far as they are staged, None where none of them is."""
     if wanted is None or staged is None or wanted.data is None or staged.data is None:
         return None
     entry = made.base.entry(path)
@@ -318,7 +322,7 @@ def _selected_text(
 
 
 def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
-    if job.amends:  # HEAD may have moved since it was asked first
+    if job.amends:  # HEAD may have moved since the first check
         _refuse_foreign(ctx, made.head, job.session, job.staged)
     elif not made.entries:
         shell = [_with_shell(ctx, job)] if any(left.by_shell for left in made.left) else []
@@ -333,13 +337,16 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
 
 
 def _wanted(job: _Job, made: Draft) -> Entries:
-    """Staged entries that are not to be committed as they are, and what is instead."""
+    """The staged entries that must not be committed as they are, each with what goes instead."""
     wanted = {p: made.entries[p] if p in made.entries else made.base.entry(p) for p in job.staged}
     return {path: entry for path, entry in wanted.items() if entry != job.staged[path]}
 
 
 def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> str:
-    """A copy of the index that git reads, with the session's tree in it. Raises MovedError when it is not."""
+    """A copy of the index that git reads, with the session's tree in it.
+
+    Raises MovedError when it differs.
+    """
     read = index.copy_index(job.place.read, f"{bench.folder}/read.index")
     todo = _wanted(job, made)
     flags = {path: mark.flags for path, mark in index.entries(ctx.git, read, ctx.repo.root, todo).items()}
@@ -355,8 +362,8 @@ def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> s
 def _exchange(
     ctx: Context, job: _Job, todo: Narrowed, ready: Mapping[str, str], copy: index.IndexCopy
 ) -> None:
-    """Prepared files under names of their own, the intent, then git's files."""
-    # Named after git's process: they are in use as long as that lives.
+    """Write prepared files under names of their own, then the intent, and then exchange git's files."""
+    # These files are named after git's process: they are in use as long as that process lives.
     stem = f"{ctx.layout.tmp}/{job.git['pid']}-{os.urandom(6).hex()}"
     todo.prepared = {kind: f"{stem}.{kind}" for kind in ready}
     if job.place.form == PATHS:

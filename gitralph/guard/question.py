@@ -1,6 +1,8 @@
-"""``git ralph guard``: would the commit that git is about to make take another live session's lines?
+"""The guard's question: would the commit that git is about to make take another live session's lines?
 
-Judged by the index that git hands its hooks, which is a temporary one under ``commit -a`` and for paths.
+The answer goes by the index that git hands its hooks. For ``commit -a`` and for paths that is a temporary
+index. In the mode ``narrow`` the module ``narrow`` makes the commit; where an older hook only asks here,
+``narrow`` counts as ``refuse``.
 """
 
 import difflib
@@ -22,14 +24,14 @@ from gitralph.records import manifests, pending, sessions
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
 PERSON = (WARN, REFUSE, OFF)
-# Beyond so many pairs of lines their order is not asked: a thousand against a thousand take 0.1 s.
+# With more pairs of lines than this their order does not count: 1,000 against 1,000 lines take 0.1 s.
 _COMPARED = 4_000_000
 # A hunk's header in unified form; a count that is left out is 1 (diff(1)).
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
 class GuardedPath(NamedTuple):
-    """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
+    """One path of one session that would be committed too; ``lines`` None when all of the path is meant."""
 
     path: bytes
     session: str
@@ -38,7 +40,7 @@ class GuardedPath(NamedTuple):
 
 @dataclass
 class _Hunk:
-    """Old lines ``start`` to ``end`` become ``added``."""
+    """Old lines ``start`` to ``end`` (end excluded) become ``added``."""
 
     start: int
     end: int
@@ -46,9 +48,9 @@ class _Hunk:
 
 
 def mode(ctx: Context) -> str:
-    """What to do about it: ``RALPH_GUARD`` where it names a way, else ``ralph.guard``.
+    """The guard's mode: ``RALPH_GUARD`` where it names one, else ``ralph.guard``.
 
-    For a person ``ralph.guardPerson``, unless the guard is off.
+    For a person it is ``ralph.guardPerson``, unless the guard is off.
     """
     said = ctx.environ.get("RALPH_GUARD", "")
     if said in MODES:
@@ -66,19 +68,19 @@ def _is_slip(ctx: Context) -> bool:
 def _setting(ctx: Context, name: str, value: str | None, modes: Sequence[str]) -> str:
     if not value or value in modes:
         return value or WARN
-    # Whoever set it wanted a guard: a slip of the keyboard must not be what takes it away.
+    # Whoever set the value wanted a guard, so a typing mistake must not switch it off.
     ctx.warn(f"bad value '{printable(value)}' for '{name}', taken for '{REFUSE}': use {', '.join(modes)}")
     return REFUSE
 
 
 def staged(ctx: Context) -> dict[bytes, Entry | None]:
-    """What the index at hand, which git is about to commit, changes against HEAD."""
+    """What the index that git is about to commit changes against HEAD."""
     given = ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index
     return uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, given)
 
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
-    """The live sessions but our own with records in one of ``paths``; a draft tells what is left of them."""
+    """The other live sessions with records in one of ``paths``; a draft tells what is left of these."""
     family = set(pending.family(ctx.layout, own)) if own else set()
     naming = manifests.sessions_naming(ctx.layout, paths, family)
     found = {name for names in naming.values() for name in names}
@@ -86,9 +88,10 @@ def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
 
 
 def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
-    """The line changes between two blobs, None where they have no lines."""
+    """The line changes between two blobs, None where these have no lines."""
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-U0")
-    # No context and no configured driver: only the numbers in the headers and the added lines are read.
+    # Without context and without a configured driver: only the numbers in the headers and the added lines are
+    # read.
     said = git.run("-c", "diff.algorithm=histogram", "diff", *plain, old, new)
     out: list[_Hunk] = []
     for line in said.split(b"\n"):
@@ -102,7 +105,7 @@ def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
 
 
 def _taken_of(theirs: _Hunk, staged: Sequence[_Hunk]) -> int:
-    """How many lines of their hunk the staged ones have too: taken away of the same old lines, or added."""
+    """The number of lines of their hunk that the staged hunks also remove or add."""
     near = [one for one in staged if one.start <= theirs.end and theirs.start <= one.end]
     removed = sum(len(range(max(theirs.start, one.start), min(theirs.end, one.end))) for one in near)
     common = _in_order(theirs.added, [line for one in near for line in one.added])
@@ -112,7 +115,7 @@ def _taken_of(theirs: _Hunk, staged: Sequence[_Hunk]) -> int:
 
 
 def _in_order(lines: Sequence[bytes], there: Sequence[bytes]) -> list[bytes]:
-    """The longest run of ``lines``, in their order, that stands in ``there``."""
+    """The longest run of ``lines``, in order, that also stands in ``there``."""
     if len(lines) * len(there) > _COMPARED:
         return list((Counter(lines) & Counter(there)).elements())
     matcher = difflib.SequenceMatcher(None, lines, there, autojunk=False)
@@ -120,9 +123,9 @@ def _in_order(lines: Sequence[bytes], there: Sequence[bytes]) -> list[bytes]:
 
 
 def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | None) -> int | None:
-    """How many of the changed lines of ``theirs`` are in ``staged``; None: all of the path."""
+    """How many changed lines of ``theirs`` are in ``staged``; None means all of the path."""
     if staged is None or theirs is None:
-        # A deletion has no lines: both delete the path, or they have nothing in common.
+        # A deletion has no lines: either both delete the path, or they have nothing in common.
         return None if theirs == staged else 0
     base = old.oid if old is not None else git.run("hash-object", "-w", "--stdin", stdin=b"").strip()
     one, two = _hunks(git, base, theirs.oid), _hunks(git, base, staged.oid)
@@ -137,13 +140,13 @@ def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: st
         if path in staged:
             lines = _lines(git, made.base.lookup_safe(path), entry, staged[path])
             out += [] if lines == 0 else [GuardedPath(path, session, lines)]
-    # what cannot be told apart is in the commit when anything of the path is
+    # Where lines cannot be told apart, any staged part of the path counts as all of it.
     unclear = {left.path for left in made.left if left.refuses and left.path in staged}
     return out + [GuardedPath(path, session, None) for path in sorted(unclear - set(made.entries))]
 
 
 def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
-    """Everything of other live sessions that a commit of the index at hand would take."""
+    """Everything of other live sessions that a commit of this index would take."""
     found = staged(ctx)
     out: list[GuardedPath] = []
     for session in _others(ctx, sorted(found), own):

@@ -1,7 +1,7 @@
-"""Finishes or drops a plain commit that the guard narrowed: its git is done, or was killed somewhere.
+"""Finishes or drops a plain commit that the guard narrowed, once its git is done or was killed.
 
-Runs under the commit lock. What git had in hand is known from the intent: files of ours by their inode, its
-own ``index.lock`` as it was seen, so that no lock of anybody else's is taken away.
+It runs under the commit lock. The intent tells what git had in hand: our files by their inode, and git's own
+``index.lock`` as it was seen. So no lock of anybody else is removed.
 """
 
 import os
@@ -21,14 +21,14 @@ from gitralph.hook.journal import is_oid
 from gitralph.records import intents, pending
 from gitralph.records.intents import Narrowed
 
-# How far back a commit is looked for where no reflog is kept.
-# The first command of ours after the kill looks: only what others committed meanwhile is nearer to the tip.
-# Beyond fifty it is not found and its records stay pending; the next commit sees that HEAD has them.
+# How far back a commit is looked for where there is no reflog. The first command of ours after the kill
+# looks, so only commits made meanwhile are nearer to the tip. Beyond fifty the commit is not found and its
+# records stay pending; the next commit sees that HEAD has them.
 _FAR = 50
 
 
 def recover(ctx: Context) -> list[str]:
-    """Settle every one whose git is gone; returns the commits that had been made."""
+    """Settle each narrowed commit whose git is gone; returns the commits that had been made."""
     finished = []
     for todo in list(intents.unfinished(ctx.layout, Narrowed)):
         if process.is_running(todo.git):
@@ -42,7 +42,7 @@ def recover(ctx: Context) -> list[str]:
 
 
 def settle(ctx: Context, todo: Narrowed) -> str | None:
-    """Give the user's index back, and finish the commit where it was made; its oid then."""
+    """Give the user's index back, and finish the commit if git made it. Returns its oid, or None."""
     there = land.seen_from(ctx.repo, todo.git_dir)
     if there is not None:
         give_back(there, ctx.layout, todo)
@@ -52,7 +52,8 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
         land.finish(ctx.repo, ctx.layout, todo.made(commit))
     if commit is not None and todo.token == ctx.layout.token:
         pending_paths.put_mark_away(ctx, pending.family(ctx.layout, todo.session))
-    if commit is not None or todo.form == AS_IS:  # what its shell had staged is not in the user's index
+    # what the session's shell had staged is not in the user's index
+    if commit is not None or todo.form == AS_IS:
         restage.mark(land.own_layout(ctx.layout, todo.token), pending.family(ctx.layout, todo.session))
     if there is not None:
         _drop_locks(there, todo, ("final",))
@@ -61,7 +62,7 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
 
 
 def drop(repo: Repository, lay: Layout, todo: Narrowed) -> None:
-    """Take everything back and forget it: nothing is to be committed."""
+    """Take everything back and forget the intent: nothing is to be committed."""
     give_back(repo, lay, todo)
     intents.remove(lay, todo)
 
@@ -74,19 +75,19 @@ def place_of(repo: Repository, todo: Narrowed) -> Given:
 
 
 def give_back(repo: Repository, lay: Layout, todo: Narrowed) -> None:
-    """The user's own index in its place, however far the exchange had come; once given back it stays."""
+    """Put the user's own index back, however far the exchange had come; later calls change nothing."""
     narrowed, original = todo.prepared.get("narrowed", ""), todo.prepared.get("original", "")
     if todo.form != AS_IS or not os.path.exists(narrowed):
         return
     place = place_of(repo, todo)
     if not plain_index.give_back(place, todo.prepared) and not index.is_ours(place.real, original):
         _under_lock(repo, lay, todo, place)
-    # Gone, it says that nothing of it is in the index: what is there from now on is the user's.
+    # Once this file is gone, nothing of the exchange is in the index: what stands there is the user's.
     os.unlink(narrowed)
 
 
 def _under_lock(repo: Repository, lay: Layout, todo: Narrowed, place: Given) -> None:
-    """The same without git's lock being ours: whole, or where others have written meanwhile by entry."""
+    """Do the same where git's lock is not ours: as a whole, or entry by entry where others wrote since."""
     narrowed, original = todo.prepared["narrowed"], todo.prepared.get("original", "")
     if index.is_ours(place.real, narrowed) and os.path.exists(original):
         index.take_lock(original, place.lock, land.WAIT)
@@ -111,7 +112,7 @@ def _rows(rows: list[list[object]]) -> Iterator[tuple[bytes, Entry | None, Entry
 
 
 def _made(repo: Repository, todo: Narrowed) -> str | None:
-    """The commit that git made of it, None where it made none that the branch ever had."""
+    """The commit that git made, None where the branch never had one."""
     for oid in dict.fromkeys(_candidates(repo, todo)):
         try:
             is_it = is_oid(oid) and history.tree_of(repo, oid) == todo.tree.encode()
@@ -123,7 +124,7 @@ def _made(repo: Repository, todo: Narrowed) -> str | None:
 
 
 def _candidates(repo: Repository, todo: Narrowed) -> Iterator[str]:
-    """What moved away from the HEAD it was decided on: by the reflogs, else by the parents."""
+    """The commits that followed the HEAD of the decision: by the reflogs, else by their parents."""
     start = (todo.old or refs.ZERO).encode() + b" "
     logs = [f"{repo.git_dir}/logs/HEAD"] + ([f"{repo.common_dir}/logs/{todo.ref}"] if todo.ref else [])
     for log in logs:
@@ -141,7 +142,7 @@ def _candidates(repo: Repository, todo: Narrowed) -> Iterator[str]:
 
 
 def _drop_locks(repo: Repository, todo: Narrowed, kinds: tuple[str, ...]) -> None:
-    """Remove locks that are prepared files of ours, or git's own as the guard saw it."""
+    """Remove locks that are our prepared files, or git's own lock as the guard saw it."""
     place = place_of(repo, todo)
     if todo.form not in (WHOLE, PATHS):
         return
@@ -153,7 +154,7 @@ def _drop_locks(repo: Repository, todo: Narrowed, kinds: tuple[str, ...]) -> Non
 
 
 def seen(path: str) -> list[int]:
-    """What tells a file of git's from another of that name; empty for none."""
+    """What tells a file of git's from a later one of the same name; empty where there is no file."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except FileNotFoundError:

@@ -1,17 +1,17 @@
-"""What a policy event comes to: exit code, the agent's answer, words for people; and the agents' dialects."""
+"""The answer to a policy event: exit code, the agent's own JSON, words for people; one form an agent."""
 
 import json
 from dataclasses import dataclass, field
 
-# The exit code by which Claude Code's hooks block, with stderr as the reason; others follow it.
+# Claude Code's hooks block with this exit code and give the reason on stderr; other agents do the same.
 BLOCK = 2
 
 
 @dataclass
 class Reply:
-    """``out`` goes to stdout as it is, each of ``said`` to stderr as a line.
+    """``out`` goes to stdout as it is, each of ``said`` goes to stderr as a line.
 
-    ``reason`` is what an agent that goes on is told, where it is.
+    ``reason`` is what an agent that goes on is told, where it is told something.
     """
 
     code: int = 0
@@ -21,12 +21,12 @@ class Reply:
 
 
 def blocked(reason: str, *hints: str) -> Reply:
-    """A policy says no: exit 2, the reason on stderr, stdout empty."""
+    """The answer when a policy says no: exit 2, the reason on stderr, stdout empty."""
     return Reply(BLOCK, b"", [f"error: {reason}", *(f"hint: {one}" for one in hints)])
 
 
 def encode(document: object) -> bytes:
-    """One JSON object, ASCII, on one line. Raises ValueError for what JSON cannot hold."""
+    """One JSON object in ASCII on one line. Raises ValueError for what JSON cannot hold."""
     return json.dumps(document, allow_nan=False).encode("ascii") + b"\n"
 
 
@@ -40,17 +40,18 @@ def rewritten(agent: str, bare: bool, given: dict[str, object], context: str, al
     if agent == "gemini":
         return encode({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": given}})
     inner: dict[str, object] = {"hookEventName": "PreToolUse"}
-    # Without a decision the agent asks its user as ever; to answer for him takes his configuration.
+    # Without a decision the agent asks its user as always. To answer for the user needs the user's
+    # configuration.
     if allow:
         inner |= {"permissionDecision": "allow", "permissionDecisionReason": "ralph.hook.allow"}
     return encode({"hookSpecificOutput": {**inner, "updatedInput": given, "additionalContext": context}})
 
 
 def denied(agent: str, reason: str, *hints: str) -> Reply:
-    """As :func:`blocked`, and in JSON for the agents that take no reason from stderr."""
+    """As :func:`blocked`, and in JSON for the agents that read no reason from stderr."""
     reply = blocked(reason, *hints)
     said = "\n".join(reply.said)
-    if agent == "copilot":  # its hook is registered with `|| true`, so that only this says no
+    if agent == "copilot":  # its hook is registered with `|| true`, so only this says no
         reply.out = encode({"permissionDecision": "deny", "permissionDecisionReason": said})
     elif agent == "cursor":
         reply.out = encode({"permission": "deny", "user_message": said, "agent_message": said})
@@ -63,9 +64,9 @@ _CLAUDES = frozenset(["claude-code", "codex", "qwen", "droid", "gemini"])
 
 
 def context(agent: str, text: str) -> bytes:
-    """The answer ahead of a tool that tells an agent something and decides nothing; empty where it has none.
+    """The answer before a tool that tells the agent something and decides nothing; empty where it has none.
 
-    Those of pi and opencode are for the extension in ``contrib/hooks``, which hands them on.
+    The answers for pi and opencode go to the extension in ``contrib/hooks``, which hands them on.
     """
     if agent in _CONTEXT:
         return encode({_CONTEXT[agent]: text})
@@ -76,13 +77,13 @@ def context(agent: str, text: str) -> bytes:
 
 
 NOT_TOLD = frozenset(["opencode"])
-"""Agents that take no word at a stop."""
+"""Agents that read no message when they stop."""
 
 
 def word(agent: str, text: str) -> bytes:
-    """The answer at a stop that tells an agent something: it reads it and goes on.
+    """The answer when an agent stops that tells it something: the agent reads it and goes on.
 
-    That of pi is for the extension in ``contrib/hooks``, which sends it as a person's message.
+    The answer for pi goes to the extension in ``contrib/hooks``, which sends it as a person's message.
     """
     return encode({"followUp": text}) if agent == "pi" else again(agent, text)
 

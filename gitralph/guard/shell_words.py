@@ -1,13 +1,13 @@
 """Reads a command line as a shell would, as far as its words can be told without running it; pure.
 
-What stands for something only a run can tell, such as a variable, makes its word unreadable and no other.
+A part that only a run can tell, such as a variable, makes its own word unreadable, and no other word.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# A longer text is a script or a document that is written out; reading it would hold the agent up.
+# A longer text is a script or a written document; reading it would hold the agent up. In bytes.
 LIMIT = 256 << 10
 _DEPTH = 20
 _BRACES = re.compile(r"^([^{}]*)\{([^{},]*(?:,[^{},]*)+)\}(.*)$", re.DOTALL)
@@ -18,11 +18,11 @@ _GLOB = "*?["
 
 
 class UnreadableError(Exception):
-    """A shell would not take it, or it is more than anybody types."""
+    """A shell would not accept the text, or it is longer than anybody types."""
 
 
 class Word(NamedTuple):
-    """One word. ``known`` False: part of it is told when it runs. ``glob``: names of files replace it."""
+    """One word. ``known`` False: a part of it shows only when it runs. ``glob``: file names replace it."""
 
     text: str
     known: bool = True
@@ -30,13 +30,13 @@ class Word(NamedTuple):
 
 
 class Simple(NamedTuple):
-    """One simple command: what stands between two ends, redirections left out."""
+    """One simple command: the words between two separators, without redirections."""
 
     words: tuple[Word, ...]
 
 
 OPEN, CLOSE = "(", ")"
-"""Around the commands of a subshell, whose change of folder is its own."""
+"""Stand around the commands of a subshell, which changes folder only for itself."""
 
 Item = Simple | str
 
@@ -63,7 +63,7 @@ class _Reader:
     # --- commands ---
 
     def commands(self, until: str = "") -> list[Item]:
-        """Every command up to the end, or to the character that closes what they stand in."""
+        """Every command up to the end, or up to the character that closes the surrounding construct."""
         text = self.text
         while self.at < len(text):
             c = text[self.at]
@@ -86,7 +86,7 @@ class _Reader:
             elif c in "()":
                 self._end()
                 self.out.append(c)
-                # the pattern of a `case` ends with one that nothing opened
+                # the pattern of a `case` ends with a parenthesis that nothing opened
                 self.open = max(0, self.open + (1 if c == OPEN else -1))
                 self.at += 1
             else:
@@ -124,7 +124,7 @@ class _Reader:
         self.words = kept
 
     def _skip_documents(self) -> None:
-        """Pass over the bodies of here-documents: they are input, and no commands."""
+        """Pass over the bodies of here-documents: these are input, not commands."""
         for mark, tabs in self.documents:
             while self.at < len(self.text):
                 end = self.text.find("\n", self.at)
@@ -135,7 +135,7 @@ class _Reader:
         self.documents = []
 
     def _nested(self, start: int) -> None:
-        """Commands inside ``( )``, run by a shell of their own before what they stand in."""
+        """Commands inside ``( )``, which a shell of their own runs before the surrounding command."""
         inner = _Reader(self.text, self.depth + 1)
         inner.at = start
         self.out += [OPEN, *inner.commands(")"), CLOSE]
@@ -208,7 +208,7 @@ class _Reader:
         raise UnreadableError("a quote is not closed")
 
     def _expansion(self) -> tuple[str, bool]:
-        """What ``$`` or a backquote begins, and whether it stands for itself."""
+        """What ``$`` or a backquote begins, and whether the character stands for itself."""
         text, at = self.text, self.at
         if text[at] == "`":
             inner = _unescaped(self._backquoted())
@@ -252,7 +252,7 @@ def _unescaped(text: str) -> str:
 
 
 def _braces(word: str) -> Iterator[str]:
-    """A word with ``{a,b}`` as the words it stands for."""
+    """The words for which a word with ``{a,b}`` stands."""
     todo, made = [word], 0
     while todo:
         one = todo.pop(0)

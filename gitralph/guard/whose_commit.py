@@ -1,4 +1,4 @@
-"""Whose plain commit it is: the agent's that runs it, told by its environment and nothing else."""
+"""Whose plain commit it is: that of the agent that runs it, told by its environment alone."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ ONLY_OWN = "git ralph commit  # commits only what your session edited"
 
 
 def session(ctx: Context) -> str:
-    """The session whose agent commits. Raises Refused or Fatal where that is not known."""
+    """The session whose agent commits. Raises Refused or Fatal where nobody knows it."""
     found = session_choice.of_agent(ctx)
     if found is None:
         raise Refused(
@@ -26,7 +26,7 @@ def session(ctx: Context) -> str:
 
 
 def git_process(fallback: int) -> dict[str, object]:
-    """The git whose hook this is; ``fallback`` is the hook's parent, where nobody can look it up."""
+    """The git process whose hook this is; ``fallback`` is the hook's parent, where it cannot be looked up."""
     return process.above("git") or process.identity(fallback) or {"pid": fallback, "start": "", "boot": None}
 
 
@@ -37,14 +37,14 @@ def amends(git: Mapping[str, object]) -> bool:
     for word in words or []:
         if word == b"--":
             return False
-        # git takes any beginning of an option that fits one only (gitcli(7)): `--am` is the shortest
+        # git takes any unambiguous beginning of an option (gitcli(7)): `--am` is the shortest
         if len(word) > 3 and b"--amend".startswith(word):
             return True
     return False
 
 
 def signature(ctx: Context, head: Head) -> list[str]:
-    """The trailers of ours that HEAD ends with, which a new message for it is to end with as well."""
+    """Our trailers at the end of HEAD's message; a new message for HEAD must end with them too."""
     if head.oid is None:
         return []
     said = ctx.git.run("log", "-1", "--no-show-signature", "--format=%(trailers:only,unfold)", head.oid)
@@ -52,11 +52,11 @@ def signature(ctx: Context, head: Head) -> list[str]:
 
 
 def sessions(ctx: Context, rows: list[str]) -> list[str]:
-    """The sessions that trailers name, by id where a fleet's hash stands for one of ours."""
+    """The sessions that trailers name; a fleet's hash is turned into the id of one of our sessions."""
     said = [row.removeprefix(_SESSION).strip() for row in rows if row.startswith(_SESSION)]
     return [published_name.local(ctx.layout, one) for one in said if is_valid(one)]
 
 
 def owns_head(ctx: Context, head: Head, own: str) -> bool:
-    """True when HEAD says that it is a commit of this session or a subagent's."""
+    """True when HEAD's message names this session or a subagent of it."""
     return not set(sessions(ctx, signature(ctx, head))).isdisjoint(pending.family(ctx.layout, own))

@@ -1,6 +1,6 @@
-"""Starts the sign of life of a fleet's member when it is due, in the background: a hook waits for no network.
+"""Starts a fleet member's sign of life in the background when it is due: a hook never waits for the network.
 
-Fast lane: one ``stat`` where the repository is in no fleet or the beat is not due yet.
+Fast lane: one ``stat`` where the repository is in no fleet or the sign of life is not due yet.
 """
 
 import os
@@ -10,10 +10,10 @@ import time
 from gitralph.base import files, programs
 from gitralph.base.layout import Layout
 
-# A server that does not answer is asked again after that long, not at every edit.
+# In seconds. A server that does not answer is asked again after this time, not at every edit.
 _AGAIN = 60.0
-# The due time is by the wall clock, which somebody may set back by a day: further away than any interval
-# it counts as come.
+# In seconds. The due time is a wall-clock time, and somebody may set the clock back by a day. A due time
+# further away than any interval counts as reached.
 _FARTHEST = 3600.0
 
 
@@ -26,7 +26,7 @@ def _is_due(path: str, now: float) -> bool:
 
 
 def _pause(path: str) -> float:
-    """The seconds until somebody may start another: half of the interval that the file names."""
+    """The seconds until another process may be started: half of the interval that the file names."""
     try:
         said = files.read_bytes(path, 32).decode("ascii", "replace")
         return min(_AGAIN, max(float(said) / 2, 0.1))

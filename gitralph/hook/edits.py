@@ -1,8 +1,8 @@
-"""Applies what payloads tell of an edit to a text: replacements, unified hunks, ``apply_patch``; pure.
+"""Applies the edits that payloads tell to a text: replacements, unified hunks, ``apply_patch``; pure.
 
-Every function answers None when the edit does not fit, so that nothing is guessed. Clients match patches
-loosely, so a result counts as certain only where every hunk stands in the text exactly as written; any
-other is a ``Guess``, believed only where the disk agrees.
+Every function returns None when the edit does not fit, so that nothing is guessed. Clients match patches
+loosely. So a result counts as certain only where every hunk stands in the text exactly as written. Any other
+result is a ``Guess``, believed only where the disk agrees.
 """
 
 from gitralph.hook.event import Guess
@@ -13,8 +13,8 @@ def replace(text: str, old: str, new: str, every: bool) -> str | None:
     if not old:
         return None
     count = text.count(old)
-    # Clients refuse an ambiguous text too, so a success means it was unique for them: here it is not, and
-    # nothing may be concluded.
+    # Clients refuse an ambiguous text too, so for them it was unique. Here it is not, so nothing may be
+    # concluded.
     if count == 0 or (count > 1 and not every):
         return None
     return text.replace(old, new)
@@ -70,7 +70,7 @@ def _splice(old: list[str], hunk: UnifiedHunk) -> tuple[int, int, list[str]] | N
     old_open, new_open = _open_ends(hunk.lines)
     if old_open != new_open:  # the last newline comes or goes: an empty last line in this form
         (put if old_open else find).append("")
-    # Only where it says, and only as it says: a client that searched may have found another place.
+    # The hunk must stand at its own line, as written: a client that searched may have found another place.
     if old[at : at + len(find)] != find:
         return None
     return at, at + len(find), put
@@ -146,7 +146,7 @@ def find_patch(value: object, depth: int = 4) -> str | None:
         return value if value.lstrip().startswith(_BEGIN) else None
     if depth and isinstance(value, dict):
         found = [text for item in value.values() if (text := find_patch(item, depth - 1))]
-        # Two fields that look like patches: which one was applied nobody can tell.
+        # Two fields look like patches, and nobody can tell which one was applied.
         return found[0] if len(found) == 1 else None
     return None
 
@@ -170,7 +170,7 @@ def _update_line(patch: FilePatch, line: str) -> None:
     hunk, mark = patch.hunks[-1], line[:1]
     if line.strip() == _EOF:
         hunk.at_end = True
-    # Models leave out the blank in front of an empty context line; a line without a mark is taken for one.
+    # Models leave out the blank of an empty context line, so a line without a mark counts as context.
     elif mark in (" ", ""):
         hunk.old.append(line[1:])
         hunk.new.append(line[1:])
@@ -201,7 +201,7 @@ def parse_patch(text: str) -> list[FilePatch]:
 
 
 def _drop_blank_tail(patch: FilePatch) -> None:
-    """Blank lines between two files of a patch are no context; hunks without a line say nothing."""
+    """Drop blank lines between two files of a patch, which are no context, and hunks without a line."""
     for hunk in patch.hunks:
         while hunk.old and hunk.new and hunk.old[-1] == hunk.new[-1] == "" and len(hunk.old) > 1:
             hunk.old.pop()
@@ -213,7 +213,8 @@ def _as_written(line: str) -> str:
     return line
 
 
-# Exactly first; then as clients match that are lenient about white space at line ends, and on both sides.
+# An exact match comes first. Then come the ways of lenient clients: ignoring white space at line ends, then
+# on both sides.
 _TIERS = (_as_written, str.rstrip, str.strip)
 
 
@@ -247,7 +248,7 @@ def _put(lines: list[str], hunk: PatchHunk, start: int) -> tuple[int, int, bool]
             return None
         start, certain = above[0] + 1, above[1]
     if not hunk.old:
-        # Nothing to be found by: at the end is likely, and a guess.
+        # Nothing tells the place: the end is likely, and a guess.
         return len(lines), 0, False
     found = _seek(lines, hunk.old, start, hunk.at_end)
     return None if found is None else (found[0], len(hunk.old), certain and found[1])

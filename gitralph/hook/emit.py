@@ -1,7 +1,7 @@
 """The fast lane of ``git ralph emit``: the plain forms, without click and without git.
 
-Whatever is unusual here, an error included, is left to the command of the same name, which says it
-properly; so this lane answers only when the event is written.
+Whatever is unusual, also an error, is left to the command of the same name, which reports it properly. So
+this lane answers only when the event was written.
 """
 
 import os
@@ -49,7 +49,7 @@ def _state() -> Layout:
 
 
 def session_of(environ: dict[str, str]) -> str | None:
-    """The session that an event is marked with: the launcher's, where it is a proper id."""
+    """The session that marks an event: the launcher's, where it is a valid id."""
     given = environ.get("RALPH_SESSION", "")
     return given if is_valid(given) else None
 

@@ -21,20 +21,22 @@ from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import UNKNOWN
 
-# the agent whose hook this is, its event, the kind of policy, the environment: the exit code
+# The agent of the hook, its event, the kind of policy, the environment; returns the exit code.
 Policy = Callable[[str, Event, str, dict[str, str]], int]
-# the folder that an event came from, the environment: what a dead git left there is put right
+# The folder of an event, and the environment. Repairs what a dead git left there.
 Mend = Callable[[str, dict[str, str]], None]
-# a change about to happen, the live sessions with records of its path, and the state of these records
+# A change about to happen, its file, the live sessions with records of the path, and the state of these
+# records.
 Found = tuple[Change, Target, list[Company], str]
 Tell = Callable[[Event, list[Found], dict[str, str]], None]
 Answers = tuple[Policy | None, Mend | None, Tell | None]
 _RECORDED_TOO = ("doc-only", "discard", "stop", "start")
-# A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
+# In bytes. A payload carries several copies of a file, and lines are told apart up to 5 MiB; beyond, only the
+# path counts.
 READ_LIMIT = 32 << 20
-# A client that never closes the pipe must not hold the agent.
+# In seconds. A client that never closes the pipe must not hold the agent up.
 READ_SECONDS = 5.0
-# One `hooks.log.old` is kept beside it, so a broken hook in a loop fills 512 KiB and no disk.
+# In bytes. One `hooks.log.old` is kept beside it, so a broken hook in a loop fills only 512 KiB.
 _LOG_LIMIT = 256 << 10
 _TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 
@@ -42,7 +44,7 @@ _TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 class SkipError(Exception):
     """This event cannot be recorded; the message says why.
 
-    ``parsed`` is what could be read of it; ``unread`` that it was no event at all.
+    ``parsed`` is the part that could be read. ``unread``: it was no event at all.
     """
 
     def __init__(self, message: str, parsed: object = None, unread: bool = False) -> None:
@@ -67,7 +69,7 @@ def read_input(fd: int, limit: int = READ_LIMIT, seconds: float = READ_SECONDS) 
     deadline = time.monotonic() + seconds
     while True:
         left = deadline - time.monotonic()
-        # What came so far may tell the paths: a payload cut short is worth a path-level record.
+        # The part so far may name the paths: a payload cut short gives a record by path alone.
         if left <= 0 or not select.select([fd], [], [], left)[0]:
             return _Input(data, True)
         # Read to the end even beyond the limit: a client that still writes would get SIGPIPE and take the
@@ -105,7 +107,7 @@ def _prefix(text: str) -> dict[str, object] | None:
 
 
 def _forget_texts(event: Event) -> None:
-    """A payload that was cut off vouches for paths only."""
+    """Drop the texts of a payload that was cut off: it proves paths only."""
     for change in event.changes:
         change.before = UNKNOWN
         change.after = None if change.op == "delete" else UNKNOWN
@@ -128,7 +130,7 @@ def _check_manifest(lay: Layout, environ: dict[str, str]) -> None:
 
 
 def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -> None:
-    """A record for the session, with the agent's own id noted where a launcher gave another."""
+    """Make sure the session has a record, which notes the agent's own id where a launcher gave another."""
     sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
     own = safe_form(event.session) if event.session else session
     if own == session:
@@ -158,12 +160,13 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
     try:
         found = record.targets(event, cwd, environ, lost)
     finally:
-        for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
+        for what in lost if event.kind == "edit" else ():  # told once, by the event that ends the call
             log_anywhere(agent, f"not recorded: {what}")
-    # Every path was looked up before the first is written: one that git would not take costs no other.
+    # Every path is looked up before the first is written: one that git would not take must not cost the
+    # others.
     for change, target in found:
         lay = record.layout_of(target.place)
-        # A failing call had a pre event: what that kept would be taken for the next call's.
+        # A failing call had a pre event. What that kept would be taken for the next call's.
         if event.kind == "failed":
             record.forget(lay, session, event, target.path)
             continue
@@ -178,7 +181,7 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
 
 
 def _link(lay: Layout, link: tuple[str, str], place: Place, agent: str) -> None:
-    """Note in a session's record whose edits belong to it as well."""
+    """Note in a session's record which other session's edits belong to it."""
     parent, child = map(safe_form, link)
     kept = sessionfile.read(lay, parent)
     children = kept.get("children") if kept else None
@@ -248,7 +251,7 @@ def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, s
 
 
 def _wake(lay: Layout, session: str, event: Event) -> None:
-    """A prompt after the end: the session was not over. It also says where the conversation stands now."""
+    """A prompt after the end shows that the session was not over; note it and where the transcript is."""
     kept = sessionfile.read(lay, session) if event.kind == "prompt" else None
     if kept is None:
         return
@@ -257,7 +260,7 @@ def _wake(lay: Layout, session: str, event: Event) -> None:
     # 1.0).
     if kept.get("ended") is not None:
         changes["ended"] = None
-    # A launcher's session has a record before its agent speaks, and may have several conversations.
+    # A launcher's session has a record before its agent sends anything, and may have several conversations.
     main = event.agent_id is None and event.parent is None
     if main and event.transcript is not None and kept.get("transcript") != event.transcript:
         changes["transcript"] = event.transcript
@@ -300,7 +303,7 @@ def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
 
 
 def _company(event: Event, environ: dict[str, str]) -> list[Found]:
-    """The paths of an edit to come that live sessions have records of which nothing was told yet."""
+    """The paths of an announced edit in which live sessions have records that the agent was not told of."""
     out: list[Found] = []
     session = _session(event, environ)
     for change, target in record.targets(event, cwd_of(event), environ, []):
@@ -315,7 +318,7 @@ def _company(event: Event, environ: dict[str, str]) -> list[Found]:
 
 
 def _heads_up(event: Event, tell: Tell, environ: dict[str, str]) -> None:
-    """Ahead of an edit, have the agent told whose lines are near. Never raises: the edit goes on."""
+    """Before an edit, let the agent be told whose lines are near. Never raises: the edit goes on."""
     try:
         company = _company(event, environ)
         if company:
@@ -356,7 +359,7 @@ def log_anywhere(agent: str, message: str) -> bool:
 
 
 def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
-    """At the end of a turn what the agent's shell staged is to be put back."""
+    """At the end of a turn, make it due that what the agent's shell staged is put back."""
     session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
     if session is None or place is None or event.kind not in ("stop", "end") or event.agent_id is not None:
         return
@@ -368,7 +371,7 @@ def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
 
 
 def _is_to_be_mended(event: Event, cwd: str, environ: dict[str, str]) -> bool:
-    """True where a commit was cut short, or the index is to be given back as the person had staged it."""
+    """True where a commit was cut short, or where the person's index is to be put back."""
     session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
     lay = layout.for_place(place, create=False) if place else None
     is_due = lay is not None and session is not None and os.path.lexists(lay.restaging(session))
@@ -376,7 +379,7 @@ def _is_to_be_mended(event: Event, cwd: str, environ: dict[str, str]) -> bool:
 
 
 def _is_cut_short(cwd: str) -> bool:
-    """True where a narrowed plain commit has no git any more: it died and holds the index."""
+    """True where the git of a narrowed plain commit died and still holds the index."""
     place = gitdir.discover(os.path.realpath(cwd))
     try:
         names = os.listdir(layout.for_place(place).narrowed) if place else []
@@ -387,7 +390,7 @@ def _is_cut_short(cwd: str) -> bool:
 
 
 def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
-    """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
+    """After a shell command and at a turn: free the index where the agent's `git commit` was killed."""
     cwd = cwd_of(event)
     if not (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)):
         return
@@ -439,7 +442,7 @@ def _beat(cwd: str, environ: dict[str, str]) -> None:
 
 
 def _skip(agent: str, error: SkipError) -> int:
-    """Log what was no event; 2 when what could be read of it requires a worktree."""
+    """Log what was no event. Returns 2 when the part that could be read requires a worktree."""
     if requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
@@ -449,12 +452,12 @@ def _skip(agent: str, error: SkipError) -> int:
 
 
 def main(agent: str, decide: Policy | None = None, mend: Mend | None = None, tell: Tell | None = None) -> int:
-    """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so.
+    """Record the event on stdin for ``agent``. Returns 0, or 2 where ``decide`` says so for a policy event.
 
-    ``tell`` is called ahead of an edit of a file in which other live sessions are at work, ``mend`` where a
-    plain commit was cut short; never after an edit, which must cost nothing.
+    ``tell`` is called before an edit of a file in which other live sessions are at work, ``mend`` where a
+    plain commit was cut short. Neither is called after an edit, which must cost nothing.
     """
-    # Also where the user's umask is 000: the state holds texts of files that may be private.
+    # This holds also where the user's umask is 000: the state contains texts of files that may be private.
     mask = os.umask(0o077)
     try:
         return _run(agent, dict(os.environ), (decide, mend, tell), mask)

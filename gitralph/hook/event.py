@@ -1,8 +1,8 @@
-"""What an adapter makes of a payload: an event, and the changes it tells of; pure data.
+"""What an adapter makes of a payload: an event and the changes that it tells; pure data.
 
-Fast lane, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt
-cwd worktree-create worktree-remove subagent-start subagent-stop subagent other``; only ``edit`` records,
-``pre`` looks at the files ahead of one, and the two ``shell`` kinds look at the worktree around a command.
+Fast lane, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt cwd
+worktree-create worktree-remove subagent-start subagent-stop subagent other``. Only ``edit`` records. ``pre``
+looks at the files before an edit. ``shell-pre`` and ``shell`` look at the worktree around a shell command.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ from gitralph.hook.reconcile import UNKNOWN, Text
 class Change:
     """One file of one tool call. ``op`` is ``edit``, ``delete`` or ``rename`` (then with ``to``).
 
-    ``compute`` gives the texts the call may have made of a text it found, best first; used where the
-    payload does not hold the whole text after. ``weak`` texts count only where the disk agrees with
-    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there,
-    ``other`` the tree path of the other end of any rename.
+    ``compute`` gives the texts that the call may have made of a text it found, best first; it serves where
+    the payload does not hold the whole new text. ``weak``: the texts count only where the disk agrees. For a
+    rename that changes the text, ``source`` is the other end. ``found`` is what was there before. ``other``
+    is the tree path of a rename's other end.
     """
 
     __slots__ = (
@@ -60,17 +60,17 @@ class Change:
 
 
 class Guess(str):
-    """A text that a call may have made: believed only where it is what the disk holds."""
+    """A text that a call may have made: it counts only where the disk holds exactly this text."""
 
     __slots__ = ()
 
 
 class Stop:
-    """What a stop tells, where it asks whether to go on.
+    """What a stop tells, where the agent asks whether to go on.
 
-    ``said`` is the last message where the payload holds it, else ``transcript`` does; ``own`` says that
-    this is a subagent's own. ``running`` is true while something goes on in the background, ``again``
-    what the agent says of having been sent on before, None when it says nothing.
+    ``said`` is the last message where the payload holds it, else ``transcript`` does. ``own``: the last
+    message is a subagent's own. ``running``: something goes on in the background. ``again``: whether the
+    agent says that it was sent on before, None when it does not say.
     """
 
     __slots__ = ("again", "own", "running", "said", "transcript")
@@ -86,13 +86,12 @@ class Stop:
 
 
 class Event:
-    """One hook call of ``agent``. ``session`` is the agent's own id as it came, ``parent`` its parent's;
-    whose the event is, :func:`session_of` alone decides.
+    """One hook call of ``agent``. ``session`` is the agent's own id, ``parent`` its parent's id.
 
-    ``link`` names a session and one whose edits belong to it as well. An ``echo`` tells an edit that
-    another event of the same call tells better, where that one is registered too. ``ahead`` is true
-    where the agent waits for leave to call ``tool`` with ``given``; ``bare`` where ``given`` is all there
-    is, without an event around it. ``model`` is what the payload itself says.
+    Only :func:`session_of` decides whose the event is. ``link`` names a session and another whose edits
+    belong to it as well. ``echo``: another event of the same call tells the edit better, where that one is
+    registered too. ``ahead``: the agent waits for permission to call ``tool`` with ``given``. ``bare``:
+    ``given`` is everything, without an event around it. ``model`` is the model that the payload names.
     """
 
     __slots__ = (
@@ -152,16 +151,17 @@ class Event:
         self.ahead = False
         self.bare = False
         self.given: object = None
-        self.required = False  # it says that a worktree is required
+        self.required = False  # the event says that a worktree is required
         self.stop: Stop | None = None
-        self.worktree: tuple[str | None, str | None] = (None, None)  # the name and the path asked for
+        # the name and the path that the event asks for
+        self.worktree: tuple[str | None, str | None] = (None, None)
 
 
 def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
-    """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
+    """The session of an event: the launcher's, else the parent's, else the agent's own; None without any.
 
-    None when there is none: a session is never guessed. An empty id that an agent gives is a bad one,
-    and mapped to a safe form like all bad ones; an empty variable is an unset one.
+    A session is never guessed. An empty id that an agent gives is a bad one, and becomes a safe form like all
+    bad ids. An empty variable counts as unset.
     """
     launched = environ.get("RALPH_SESSION") if environ.get("RALPH_TRACKING") != "0" else None
     name = launched or event.parent or event.session
@@ -169,7 +169,7 @@ def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
 
 
 def owner_of(event: Event, environ: Mapping[str, str]) -> str | None:
-    """As :func:`session_of`, for what a session owns: an empty id, which any number may send, owns none."""
+    """As :func:`session_of`, for what a session owns: an empty id, which any agent may send, owns nothing."""
     session = session_of(event, environ)
     return None if session == safe_form("") else session
 
@@ -197,7 +197,7 @@ def list_of(payload: object, key: str) -> list[object]:
 
 
 def to_bytes(text: str) -> Text:
-    """A payload's text as UTF-8; unknown where lone surrogates say that it never was a file's."""
+    """A payload's text as UTF-8; unknown where lone surrogates show that no file can hold it."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
@@ -205,7 +205,7 @@ def to_bytes(text: str) -> Text:
 
 
 def text_or_absent(payload: dict[str, object], key: str) -> Text:
-    """A whole text of a payload: null is an absent file, a missing or odd field is unknown."""
+    """A whole text of a payload: null means an absent file; a missing or odd field means unknown."""
     if key not in payload:
         return UNKNOWN
     value = payload[key]

@@ -1,6 +1,6 @@
-"""Events, one JSON line each: what a line may hold, which file takes it, and how it gets there.
+"""Events, one JSON line each: what a line may hold, which file takes it, and how it is appended.
 
-Fast lane, so that ``git ralph emit`` costs an agent next to nothing. A file is only ever named inside a
+Fast lane, so that ``git ralph emit`` costs an agent next to nothing. Such a file always lies inside a
 ``ralph-sessions`` folder of a repository, whatever a marker or the environment says.
 """
 
@@ -14,17 +14,18 @@ from gitralph.base.ids import is_valid
 from gitralph.base.layout import FOLDER, Layout
 from gitralph.base.quote import is_control, printable
 
-# An event is a mark that people and programs read by the thousand; files belong elsewhere.
+# In bytes. People and programs read events by the thousand; files belong elsewhere.
 PAYLOAD_LIMIT = 256 << 10
 TOPIC_LIMIT = 200
 FALLBACK = "events.jsonl"
-# An agent called `emit` itself and waits for it; an edit hook, which nobody asked for, gets 2 seconds.
+# In seconds. An agent called `emit` itself and waits for it. An edit hook, for which nobody asked, gets 2
+# seconds.
 _WAIT = 10.0
 _NO_PAYLOAD = "null"
 
 
 class EventFile:
-    """The file that events go to or come from, the state it lies in, and what was odd on the way."""
+    """The file of events, the state folder in which it lies, and warnings about oddities on the way."""
 
     __slots__ = ("name", "top", "warnings")
 
@@ -107,7 +108,7 @@ def encode(topic: str, payload: str | None, as_json: bool, session: str | None) 
 
 
 def append(target: EventFile, line: bytes) -> None:
-    """Add one line in one write, after a torn tail on a fresh line."""
+    """Add one line in one write; after a torn last line it starts on a fresh line."""
     files.append_record(target.path, line, _WAIT)
 
 
@@ -115,7 +116,7 @@ def from_environment(value: str) -> EventFile:
     """The file that ``RALPH_EVENTS_FILE`` names. Raises Fatal for one outside a state folder."""
     folder, name = os.path.split(value)
     top = os.path.realpath(folder)
-    # An agent sets the environment: without this `emit` would append to any file of the user's.
+    # An agent sets the environment. Without this check `emit` would append to any file of the user's.
     inside = os.path.basename(top) == FOLDER and gitdir.is_git_dir(os.path.dirname(top))
     if value[:1] != "/" or not is_name(name) or not inside or os.path.islink(folder):
         raise Fatal(
@@ -126,7 +127,7 @@ def from_environment(value: str) -> EventFile:
 
 
 def read_marker(layout: Layout, warnings: list[str]) -> str | None:
-    """The file name in this worktree's ``current-events``; what else it may hold is not believed."""
+    """The file name in this worktree's ``current-events``; any other content is not believed."""
     try:
         said = files.read_bytes(layout.current_events, 4096)
     except FileNotFoundError:
@@ -148,9 +149,9 @@ def chosen(
     run: str | None = None,
     file: str | None = None,
 ) -> EventFile:
-    """The events file that is meant: ``run``, environment, markers, ``file``, then ``events.jsonl``.
+    """The events file that is meant: by ``run``, environment, markers, ``file``, else ``events.jsonl``.
 
-    ``state`` is asked only when needed, so that the environment alone works outside a repository.
+    ``state`` is called only when needed, so the environment alone works outside a repository.
     """
     if file is not None and not is_name(file):
         raise UsageError(
@@ -171,9 +172,9 @@ def chosen(
 def announce(
     layout: Layout, environ: Mapping[str, str], topic: str, payload: Mapping[str, object]
 ) -> list[str]:
-    """An event that a hook tells of, in the file that ``git ralph emit`` would choose here.
+    """Write an event of a hook into the file that ``git ralph emit`` would choose here.
 
-    A hook goes on whatever the environment names: a file that is none is a warning, and passed over.
+    The hook goes on whatever the environment names: a bad file is a warning, and passed over.
     """
     warnings: list[str] = []
     try:

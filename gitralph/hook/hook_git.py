@@ -8,7 +8,7 @@ import os
 from gitralph.base import nul, programs
 
 _EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
-# What git keeps in its folder while an operation of several steps is under way.
+# Files that git keeps in its folder while an operation of several steps is under way.
 _OPERATIONS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process|smudge))$"
 
@@ -47,7 +47,7 @@ def settings(root: str, environ: dict[str, str], deadline: float) -> tuple[list[
             word = value.strip().lower()
             continue
         name = key.rpartition(".")[0]
-        # not -c: a filter's name may hold the sign that ends a key there
+        # Not with -c: a filter's name may hold the sign that ends a key there.
         options += [f"--config-env={key}={_EMPTY}", f"--config-env={name}.required={_FALSE}"]
     return options, word
 
@@ -55,7 +55,7 @@ def settings(root: str, environ: dict[str, str], deadline: float) -> tuple[list[
 def filtered(
     root: str, options: list[str], paths: list[bytes], environ: dict[str, str], deadline: float
 ) -> set[bytes] | None:
-    """Those of some paths that a filter governs; asked only where one is configured."""
+    """Those of ``paths`` that a filter governs; git is asked only where one is configured."""
     if not options or not paths:
         return set()
     words = ["check-attr", "-z", "--stdin", "filter"]
@@ -66,7 +66,7 @@ def filtered(
 
 
 def blobs(root: str, names: list[str], environ: dict[str, str], deadline: float) -> dict[str, str]:
-    """The blobs that some names, such as ``<commit>:<path>``, stand for; without what is not there."""
+    """The blobs for which names such as ``<commit>:<path>`` stand; names without a blob are left out."""
     if not names:
         return {}
     asked = nul.joined(name.encode("utf-8", "surrogateescape") for name in names)
@@ -80,11 +80,11 @@ def blobs(root: str, names: list[str], environ: dict[str, str], deadline: float)
 def texts(
     root: str, options: list[str], wanted: list[tuple[str, bytes]], environ: dict[str, str], deadline: float
 ) -> dict[tuple[str, bytes], bytes]:
-    """The texts of blobs that are there, each as a checkout would write it at its path."""
+    """The texts of existing blobs, each as a checkout would write it at its path."""
     if not wanted:
         return {}
-    # The size that git can tell is the blob's, not that of the text it becomes (seen with git 2.39): so a
-    # word that stands in no text parts them.
+    # The size that git tells is the blob's, not that of the text made of it (seen with git 2.39). So the
+    # texts are separated by a word that stands in none of them.
     mark = os.urandom(16).hex().encode()
     asked = nul.joined(oid.encode() + b" " + path for oid, path in wanted)
     words = [*options, "cat-file", f"--batch={mark.decode()}", "--filters", "-z"]
@@ -96,7 +96,7 @@ def texts(
 
 
 def stashes(common_dir: str, most: int = 8) -> list[str]:
-    """The commits of the latest stashes, as the reflog of ``refs/stash`` tells."""
+    """The commits of the latest stashes, by the reflog of ``refs/stash``."""
     try:
         with open(f"{common_dir}/logs/refs/stash", "rb") as file:
             file.seek(0, os.SEEK_END)

@@ -1,8 +1,8 @@
-"""The edit journal of one path: what a record holds, appending one, reading them back.
+"""The edit journal of one path: what a record holds, how one is appended, and how they are read.
 
-Fast lane. A record carries the change as one hunk from before to after, so a journal is small and
-readable; a full text goes to ``objects/`` only where ``before`` is not the last known ``after``.
-The keys that chain records stand last in a line, so an append reads its last bytes, not the file.
+Fast lane. A record carries the change as one hunk from before to after, so a journal is small and readable. A
+full text goes to ``objects/`` only where ``before`` is not the last known ``after``. The keys that chain
+records stand last in a line, so an append reads only the journal's last bytes.
 """
 
 import errno
@@ -15,31 +15,34 @@ from gitralph.base.layout import Layout
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
 GAP = "gap"
-"""The ``op`` of a record that is nobody's: of a shell command that may not have been the one that made it."""
+"""The ``op`` of a record that is nobody's: a shell command, not certainly one session's, made the change."""
 ASSIGN = "assign"
 """The ``op`` of a record by which a person gave a session lines that nobody recorded."""
 UNDO, REDO, RESTORE = "undo", "redo", "restore"
-"""Operations by which a session took units of its own back, and brought them back."""
+"""Operations by which a session took pieces of its own back, or brought them back."""
 RENDERED, OFFERED = "rendered", "offered"
-"""Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
-# The chaining keys stand last in a line and are bounded, ids of 120 and calls of 200 characters: they fit.
+"""Operations of a repository hook on the commit's text, see ``decide/rewrites.py``."""
+# In bytes. The chaining keys stand last in a line and are bounded: ids of 120 and calls of 200 characters
+# fit.
 _TAIL = 1024
-# Two hooks of one call come within a few records of each other; reading stays flat as a journal grows.
+# In bytes. Two hooks of one call come within a few records of each other. So reading stays fast as a journal
+# grows.
 _RECENT = 16 << 10
-# Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
-# At the limit comparing takes 0.2 s, hashing 0.03 s and packing 0.1 s.
+# In bytes. Larger files are recorded by path and hash, since reading and comparing them would hold the agent
+# up. At this size comparing takes 0.2 s, hashing 0.03 s and packing 0.1 s.
 TEXT_LIMIT = 5 << 20
-# Unpacking is bounded: a text of a few KiB may say it is gigabytes (a zip bomb; zlib packs 1,000 : 1).
+# In bytes. Unpacking is bounded: a few KiB may claim to be gigabytes of text (a zip bomb; zlib packs 1,000 :
+# 1).
 _UNPACKED = 256 << 20
 
 
 def text_id(text: bytes) -> str:
-    """The blob id of these bytes as they stand in the working tree (no conversion)."""
+    """The blob id of these bytes as they stand in the working tree, without conversion."""
     return digest(b"blob %d\0" % len(text) + text)
 
 
 def full_lines(text: bytes) -> list[bytes]:
-    """Lines with their newline; only ``\\n`` ends one."""
+    """The lines with their newlines; only ``\\n`` ends a line."""
     # splitlines takes a lone CR for a line end, git and the records do not.
     if b"\r" not in text:
         return text.splitlines(keepends=True)
@@ -62,7 +65,7 @@ class TextHunk:
 def hunk_between(before: bytes, after: bytes) -> TextHunk:
     """The one hunk that is left when the common head and tail are trimmed."""
     old, new = full_lines(before), full_lines(after)
-    # Trimming is all a hook can pay for; whoever commits diffs finer (see lines/linediff.py).
+    # A hook can only afford trimming; a commit diffs finer (see lines/linediff.py).
     start, shorter = 0, min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
         start += 1
@@ -86,13 +89,13 @@ class Record:
     """One line of a journal that tells an edit. Texts are ids; None stands for an absent file.
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
-    ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
-    one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
-    nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
-    JSON keeps it, of the other end of a rename. ``units`` are the names that an undo, a redo or a restore
-    is about. ``model`` is the one that asked for the call, where the agent says it. ``shells`` says how far
-    the notes on shell commands went. ``by_shell``: the change of a shell command; ``may`` are the sessions
-    of which it may be where it is nobody's, and ``loose`` says that nobody saw the command's end.
+    ``unknown_before``: the record does not know what the file held (exact ``none``). ``seen``: a pre event
+    found ``before`` on disk, so the record is no old read. ``mtime``, in nanoseconds, is the time of the
+    file's last write when the record was made. ``other`` is the path of a rename's other end, in JSON's form.
+    ``units`` are the names of the pieces that an undo, a redo or a restore concerns. ``model`` asked for the
+    call, where the agent tells it. ``shells`` is how far the notes on shell commands went. ``by_shell``: a
+    shell command made the change. ``may`` are the sessions that may have made it, where it is nobody's;
+    ``loose``: nobody saw the command's end.
     """
 
     __slots__ = (
@@ -177,7 +180,7 @@ class Record:
 
     @property
     def other_path(self) -> bytes | None:
-        """The path of the other end of a rename; None where none is named, or one that no path can have."""
+        """The path of a rename's other end; None where none is named, or where no path can have that name."""
         try:
             return None if self.other is None else self.other.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
@@ -263,7 +266,7 @@ def _decode_mode(value: object) -> tuple[str | None, str | None]:
 
 
 def decode(fields: dict[str, object]) -> Record:
-    """The record that a parsed line tells. Raises ValueError for one we could not have written."""
+    """The record of a parsed line. Raises ValueError for a record that we could not have written."""
     session, op, exact = (_string(fields, key) for key in ("session", "op", "exact"))
     before, after, hunks = fields.get("before"), fields.get("after"), fields.get("hunks")
     unknown = before == "?"
@@ -306,14 +309,14 @@ def decode(fields: dict[str, object]) -> Record:
 def tail(fd: int) -> dict[str, object]:
     """The chaining keys of an open journal's last line: session, before, after, exact; maybe empty.
 
-    Reads the end of the line only: an unescaped quote cannot stand inside a JSON string, so the
-    pattern cannot come from an edited text.
+    Only the line's end is read. A JSON string cannot hold an unescaped quote, so the pattern cannot come from
+    an edited text.
     """
     size = os.fstat(fd).st_size
     data = os.pread(fd, _TAIL, max(0, size - _TAIL))
     data = data[data.rfind(b"\n", 0, -1) + 1 :]
     at = data.rfind(b'"session":')
-    # A torn tail, or a line that another program wrote: then nothing is known, and the full text is stored.
+    # The last line is torn, or another program wrote it. Then nothing is known, and the full text is stored.
     if at < 0 or not data.endswith(b"}\n"):
         return {}
     call = data.rfind(b'"call":', 0, at)
@@ -325,7 +328,7 @@ def tail(fd: int) -> dict[str, object]:
 
 
 def tells(fd: int, record: Record) -> bool:
-    """True when a recent line has this call, session and texts: a call is told once."""
+    """True when a recent line has the same call, session and texts: a call is recorded once."""
     fields = {k: getattr(record, k) for k in ("call", "session", "before", "after")}
     size = os.fstat(fd).st_size
     recent = os.pread(fd, _RECENT, max(0, size - _RECENT))
@@ -333,14 +336,15 @@ def tells(fd: int, record: Record) -> bool:
 
 
 def known_after(keys: dict[str, object]) -> str | None:
-    """The id of the text that a journal's tail ends at, None where the text is not known."""
+    """The id of the text with which a journal ends, None where that text is unknown."""
     after = keys.get("after")
     return after if isinstance(after, str) and is_oid(after) and keys.get("exact") != NONE else None
 
 
 def store_text(layout: Layout, text: bytes, oid: str) -> None:
     """Keep a full text under its id; writing it again is harmless."""
-    import zlib  # most edits follow the one before and keep no text: half a millisecond of a hook
+    # imported here: most edits follow the one before and store no text; it costs half a millisecond
+    import zlib
 
     path = layout.text(oid)
     if os.path.lexists(path):
@@ -349,14 +353,14 @@ def store_text(layout: Layout, text: bytes, oid: str) -> None:
     files.write_whole(path, zlib.compress(text, 1))
 
 
-# Also what is no file of ours: a link, a folder, a pipe, a device.
+# Also errors of what is no file of ours: a link, a folder, a pipe, a device.
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EINVAL)
 
 
 def load_text(layout: Layout, oid: str) -> bytes | None:
-    """The text of an id from ``objects/``, None when it is not there or not what its name says.
+    """The text of an id from ``objects/``; None when it is missing or does not match its id.
 
-    Raises OSError where it may be there and cannot be read.
+    Raises OSError where the text may exist and cannot be read.
     """
     import zlib
 
@@ -367,18 +371,19 @@ def load_text(layout: Layout, oid: str) -> bytes | None:
     except zlib.error:
         return None
     except OSError as error:
-        # An input error is no damage: a commit that took the text for lost had left lines out, with 0.
+        # An input error is no damage: a commit that took the text for lost once left lines out, with exit
+        # code 0.
         if error.errno not in _NOT_THERE:
             raise
         return None
-    # The id is checked: `objects/` lies in a folder that any program of the user's may write.
+    # Check the id: any program of the user's may write into `objects/`.
     return text if text_id(text) == oid else None
 
 
 def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: bytes | None) -> None:
     """Append ``record`` to its locked journal, the full text first where the chain breaks."""
-    # Text first, then the record: a crash between leaves a text that nobody names, never a record without its
-    # text.
+    # The text comes first, then the record. A crash between them leaves a text that nobody names, never a
+    # record without its text.
     chained = record.before is None or record.before == known_after(tail(fd))
     if record.is_exact and record.before is not None and before_text is not None and not chained:
         store_text(layout, before_text, record.before)
@@ -388,7 +393,7 @@ def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: by
 class Journal:
     """A parsed journal: records in file order, the log of commits, and the lines that are damaged.
 
-    ``size`` is how far it was read, the end of the last whole line; ``length`` the bytes there were.
+    ``size`` is how many bytes were read, up to the end of the last whole line; ``length`` is the file's size.
     """
 
     __slots__ = ("damaged", "length", "log", "records", "size")
@@ -405,7 +410,7 @@ class Journal:
 
 
 def parse(data: bytes) -> Journal:
-    """Read every whole line; a torn tail is left alone, damage costs only its own line."""
+    """Read every whole line. A torn last line is left alone; damage costs only its own line."""
     journal = Journal()
     for at, end, line in jsonline.lines(data):
         _take_line(journal, line, at, end)
@@ -414,7 +419,7 @@ def parse(data: bytes) -> Journal:
 
 
 def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
-    """The line by which a session takes claims back; ``chain`` is what the journal's tail says."""
+    """The line by which a session gives claims back; ``chain`` are the keys of the journal's last line."""
     fields = {
         "v": VERSION,
         "ts": ts,
@@ -440,7 +445,7 @@ def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
                 r for r in journal.records if r.offset not in released or r.session != fields.get("session")
             ]
             return
-        # Lines of the log stand in the same file, so that one lock orders both.
+        # Lines of the log stand in the same file, so one lock orders both.
         if "upto" in fields:
             journal.log.append(fields)
             return
@@ -453,9 +458,9 @@ def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
 
 
 def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None, bytes | None]]:
-    """Each record with its texts before and after; (None, None) texts where they are not known.
+    """Each record with its texts before and after; both None where they are unknown.
 
-    A step whose hunks do not reproduce its ``after`` is damage and is treated as not exact.
+    A record whose hunks do not lead to its ``after`` is damaged and counts as not exact.
     """
     out: list[tuple[Record, bytes | None, bytes | None]] = []
     held = _Held()
@@ -468,7 +473,8 @@ def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None,
         else:
             before, after = held.text, held.apply(record)
         if after is None:
-            # Shown to be wrong by its own hash: it still names the path, like a path-level record.
+            # Its own hash shows that the record is wrong. It still names the path, like a record by path
+            # alone.
             record.hunks = None
             journal.damaged.append(record.offset)
             out.append((record, None, None))
@@ -479,7 +485,7 @@ def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None,
 
 
 class _Held:
-    """The text that replay stands at, as lines too: a step changes few of them."""
+    """The text at which a replay stands, also as lines: a step changes only a few of these."""
 
     __slots__ = ("lines", "oid", "text")
 
@@ -497,7 +503,7 @@ class _Held:
         return True
 
     def apply(self, record: Record) -> bytes | None:
-        """The text after a step, None when it is not the one that the record names."""
+        """The text after a step; None when it is not the text that the record names."""
         if record.after is None:
             self.oid, self.text, self.lines = None, b"", []
             return b""

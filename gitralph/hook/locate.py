@@ -1,6 +1,6 @@
-"""From the path an agent wrote to the worktree and tree path it means, following no guess.
+"""Finds the worktree and tree path that an agent's written path means, without a guess.
 
-Fast lane. The repository is found from the edited file's folder, never from the cwd, so that an edit in
+Fast lane. The repository is found from the edited file's folder, never from the cwd. So an edit in
 ``.worktrees/x/`` is not filed under the main checkout.
 """
 
@@ -12,15 +12,15 @@ from gitralph.base.gitdir import Place
 
 
 class OutsideError(Exception):
-    """The path lies in no worktree, in a git dir, or is one that git forbids."""
+    """The path lies in no worktree, or in a git dir, or git forbids it."""
 
 
 class ForbiddenError(OutsideError):
-    """The path lies in a git dir, or is none that git or the system would take: nobody records it."""
+    """The path lies in a git dir, or git or the system would not take it: nobody records it."""
 
 
 class FallThroughError(OutsideError):
-    """The path lies in a worktree that lost its ``.git``: git would take it for the checkout around it."""
+    """The path lies in a worktree that lost its ``.git``; git would take the checkout around it."""
 
 
 class Target:
@@ -50,7 +50,7 @@ def _place_of(folder: str, environ: Mapping[str, str]) -> Place | None:
 
 
 def refuse_fallen(place: Place, folder: str) -> None:
-    """Raise FallThroughError where ``folder`` only seems to be ``place``'s."""
+    """Raise FallThroughError where ``folder`` only seems to belong to ``place``."""
     fallen = lost_worktree.fallen(place, folder)
     if fallen is not None:
         raise FallThroughError(f"the worktree '{fallen}' has lost its '.git'")
@@ -59,12 +59,11 @@ def refuse_fallen(place: Place, folder: str) -> None:
 def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = False) -> Target:
     """The file that ``written`` names from ``cwd``. Raises OutsideError.
 
-    The folder's links are resolved; the file's own link only with ``follow``, for tools that write
-    through one.
+    Links of the folder are resolved. The file's own link is resolved only with ``follow``, for tools that
+    write through a link.
     """
     full = _absolute(cwd, written).rstrip("/") or "/"
-    # The folder's links are followed, as the tool followed them; the name itself may be the link that was
-    # edited.
+    # Follow the links of the folder, as the tool did. The name itself may be the link that was edited.
     folder, name = os.path.split(full)
     if name in ("", ".", ".."):
         folder, name = os.path.split(os.path.realpath(full))

@@ -1,8 +1,9 @@
-"""Which model an agent works with: as the payload says it, else as its transcript does.
+"""Which model an agent works with: by its payload, else by its transcript.
 
-Fast lane. Codex, Cursor and our plugins for pi and opencode name the model in each payload; Claude Code
-and pi name it in the transcript, on the line that holds the call; the others in the transcript alone, where
-a subagent's lines cannot be told from its parent's: that counts for the session, never for a call.
+Fast lane. Codex, Cursor and our plugins for pi and opencode name the model in each payload. Claude Code and
+pi name it in the transcript, on the line of the call. The others name it only somewhere in the transcript,
+where a subagent's lines cannot be told from its parent's. Such a name counts for the session, never for a
+call.
 """
 
 import os
@@ -11,10 +12,10 @@ from gitralph.base import files, jsonline
 from gitralph.base.ids import is_valid
 from gitralph.hook.event import Event, list_of, object_of, text_of
 
-# Claude Code writes a turn's line right before it runs the tool: the end of the file holds it. A whole
-# file in a Write stands in that line too, so a second look goes further back.
+# In bytes. Claude Code writes a turn's line right before it runs the tool, so the end of the file holds it. A
+# Write's line contains a whole file, so a second look goes further back.
 _WINDOWS = (64 << 10, 1 << 20)
-# Agent Trace 0.1.0 allows 250 characters, a provider's name and a slash in front among them.
+# In characters. Agent Trace 0.1.0 allows 250, including a provider's name and a slash in front.
 _LIMIT = 200
 _SAID_BY = {
     "claude-code": ("type", "assistant", "message"),
@@ -23,12 +24,12 @@ _SAID_BY = {
     "copilot": ("type", "assistant.message", "data"),
     "pi": ("type", "message", "message"),
 }
-"""Agent to the field and its value that mark a line of the model's, and where in it ``model`` stands."""
+"""For each agent the field and value that mark a line with a model, and where the model stands."""
 _BY_CALL = ("claude-code", "pi")
 
 
 def accepted(name: object) -> str | None:
-    """A model's name in a form fit for a trailer and a terminal; None for what is none.
+    """A model's name in a form fit for a trailer and a terminal; None for what is no name.
 
     Claude Code calls its own error messages ``<synthetic>`` (seen with 2.1).
     """
@@ -38,7 +39,7 @@ def accepted(name: object) -> str | None:
 
 
 def of_payload(payload: dict[str, object]) -> str | None:
-    """The model that a payload names, as text or as an object with a provider; None where it does not."""
+    """The model that a payload names, as text or as an object with a provider; None where it names none."""
     told = payload.get("model")
     if not isinstance(told, dict):
         return accepted(told)
@@ -59,13 +60,13 @@ def _tail(path: str, window: int) -> bytes:
         data = os.pread(fd, window, max(0, size - window))
     finally:
         os.close(fd)
-    # The first line of a window is a piece of one, the last may be half written.
+    # The window's first line may lack its beginning, its last may be half written.
     start = 0 if size <= window else data.find(b"\n") + 1
     return data[start : data.rfind(b"\n") + 1]
 
 
 def _said_in(agent: str, raw: bytes) -> tuple[str | None, dict[str, object]]:
-    """The model that a transcript's line names, and the part of it that does; (None, {}) for other lines."""
+    """The model that a transcript's line names, and the part that names it; (None, {}) for other lines."""
     key, value, inner = _SAID_BY[agent]
     try:
         line = jsonline.object_in(raw)
@@ -83,7 +84,7 @@ def _said_in(agent: str, raw: bytes) -> tuple[str | None, dict[str, object]]:
 
 
 def _transcript(event: Event, environ: dict[str, str]) -> str | None:
-    """Where the lines of the model behind an event stand; None where nobody can say."""
+    """The transcript with the lines of the model behind an event; None where nobody can tell."""
     path = event.transcript
     if event.agent == "claude-code" and event.agent_id is not None:
         # A subagent has a file of its own beside its parent's, whose path the payload gives (2.1.330).

@@ -1,8 +1,8 @@
 """The short names of sessions, ``claude-1``: a file ``names/<name>`` each, which holds the session's id.
 
-Fast lane. ``link(2)`` decides who gets a name, so that two processes never get one twice. The number given
-last is kept beside them as a hint, so that a name costs the same after a hundred thousand sessions; where
-the hint is lost or wrong the files are asked one after the other.
+Fast lane. ``link(2)`` decides who gets a name, so two processes never get the same one. The number given last
+is kept as a hint, so that a name costs the same after a hundred thousand sessions. Where the hint is lost or
+wrong, the files are tried one after the other.
 """
 
 import os
@@ -15,18 +15,18 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _REST = _LETTERS | frozenset("0123456789-")
 LIMIT = 32
 RULE = f"a name is a small letter, then up to {LIMIT - 1} of small letters, digits and single '-'"
-# Words that stand for no session where one is named.
+# These words stand for no session where a session is named.
 _RESERVED = frozenset(["nobody", UNRECORDED, "all", "session"])
 _SHORT = {"claude-code": "claude"}
-# Leaves room for a count behind it within the limit of a name.
+# In characters. This leaves room for a number behind it within the limit of a name.
 _AGENT_LIMIT = 20
-# A count that no repository reaches: a hint beyond it is damage.
+# No repository reaches this number, so a hint beyond it is damaged.
 _MOST = 10**8
 _ID_LIMIT = 256
 
 
 def is_valid(name: object) -> bool:
-    """True for a name that a session may have: it is also a file's, whatever the file system folds."""
+    """True for a name that a session may have. It is also a file's name, on any file system."""
     return (
         isinstance(name, str)
         and 0 < len(name) <= LIMIT
@@ -39,7 +39,7 @@ def is_valid(name: object) -> bool:
 
 
 def stem(agent: object) -> str:
-    """What the names of an agent's sessions begin with."""
+    """The beginning of the names of an agent's sessions."""
     known = _SHORT.get(agent, agent) if isinstance(agent, str) else ""
     told = "".join(c if c in _REST else "-" for c in known.lower()[:_AGENT_LIMIT])
     found = "-".join(part for part in told.split("-") if part)
@@ -71,7 +71,7 @@ def give(layout: Layout, session: str, agent: object) -> str | None:
 
 def _take(layout: Layout, name: str, session: str) -> bool:
     path = layout.name(name)
-    # Nor the id of another session: what is typed could mean either.
+    # The name must not be another session's id either: what is typed could mean either session.
     if os.path.lexists(path) or (name != session and os.path.lexists(layout.record(name))):
         return False
     return files.write_whole(path, session.encode() + b"\n", exclusive=True)

@@ -1,7 +1,7 @@
-"""Who else is at work in a file that is about to be edited: the cheap question, asked at every edit.
+"""Who else is at work in a file that is about to be edited; a cheap check at every edit.
 
-Fast lane. Nearly always nobody is, and the names in the path's journal say so; only where a live session is
-among them does anybody look at lines.
+Fast lane. Nearly always nobody is, and the names in the path's journal show it. Lines are looked at only
+where a live session is among these names.
 """
 
 import os
@@ -11,9 +11,9 @@ from gitralph.base.ids import digest, is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import sessionfile
 
-# Beyond this the records at the end count: what is uncommitted stands there.
+# In bytes. Of a longer journal the last records count: what is uncommitted stands there.
 _LIMIT = 4 << 20
-# A line has 100 bytes and a path that others are in gets a few: more was not written by us.
+# In bytes. A line has 100 bytes, and a path with other sessions gets a few: a larger file is none of ours.
 _TOLD_LIMIT = 1 << 20
 _NAME = b'"session":"'
 
@@ -30,7 +30,7 @@ def _tail_of(name: str) -> bytes:
 
 
 def _names(data: bytes) -> set[str]:
-    # the key cannot come from an edited text: a quote inside a JSON string has a backslash before it
+    # The key cannot come from an edited text: inside a JSON string a quote has a backslash before it.
     found = {part[: part.find(b'"')] for part in data.split(_NAME)[1:]}
     return {name.decode("ascii") for name in found if name.isascii() and is_valid(name.decode("ascii"))}
 
@@ -44,7 +44,7 @@ def _layouts(lay: Layout) -> list[Layout]:
 
 
 class Company:
-    """The live sessions with records of a path in one worktree; ``state`` is new when theirs are."""
+    """The live sessions with records of a path in one worktree; ``state`` changes with their records."""
 
     __slots__ = ("layout", "sessions", "state")
 
@@ -69,14 +69,17 @@ def at_work(lay: Layout, session: str, path: bytes) -> list[Company]:
 
 
 def _state(data: bytes, names: list[str]) -> str:
-    """Changes with each record of these sessions, and with no other's."""
+    """A value that changes with each record of these sessions, and with no other's."""
     marks = [_NAME + name.encode("ascii") + b'"' for name in names]
     lines = [line for line in data.split(b"\n") if any(mark in line for mark in marks)]
     return digest(b"\n".join(lines))[:16]
 
 
 def told(lay: Layout, session: str, path: bytes) -> dict[str, str]:
-    """What was noted last of a path: ``seen`` is the records' state, ``lines`` that of the lines told of."""
+    """What was noted last for a path:
+
+    ``seen`` is the state of the records, ``lines`` that of the told lines.
+    """
     key, found = digest(path)[:24], dict[str, str]()
     try:
         data = files.read_bytes(lay.told(session), _TOLD_LIMIT)
@@ -93,7 +96,7 @@ def told(lay: Layout, session: str, path: bytes) -> dict[str, str]:
 
 
 def note(lay: Layout, session: str, path: bytes, seen: str, lines: str) -> None:
-    """Remember what was told, so that it is told once."""
+    """Remember what was told, so that it is told only once."""
     fields: dict[str, object] = {"path": digest(path)[:24], "seen": seen, "lines": lines}
     files.make_folder(os.path.dirname(lay.told(session)))
     files.append_record(lay.told(session), jsonline.line(fields))

@@ -1,7 +1,7 @@
-"""Tells by a cheap look at an event whether a policy has a say in it.
+"""Tells by a cheap look at an event whether a policy is concerned.
 
-Fast lane: every recorded edit comes by here, so it starts nothing and imports nothing. Only for a stop
-does it open files, the records of beads, to pass by those of other sessions.
+Fast lane. Every recorded edit passes here, so this starts nothing and imports nothing. Only for a stop it
+opens files, the records of beads, to skip those of other sessions.
 """
 
 import os
@@ -14,7 +14,7 @@ from gitralph.hook.event import Event, owner_of
 
 DOC_TYPES = frozenset(["scribe"])
 _KINDS = {"worktree-create": "create", "worktree-remove": "remove"}
-# A bead's record holds its prompt; what is larger was not written by us.
+# In bytes. A bead's record holds its prompt; a larger file was not written by us.
 _RECORD_LIMIT = 4 << 20
 
 
@@ -23,7 +23,7 @@ def _is_on(text: str) -> bool:
 
 
 def _names(path: str, session: bytes) -> bool:
-    """True when a bead's record names the session, or cannot be read: that is told to people."""
+    """True when a bead's record names the session, or cannot be read, which people are told."""
     try:
         data = files.read_bytes(path, _RECORD_LIMIT)
     except OSError:
@@ -50,7 +50,7 @@ def _has_beads(event: Event, environ: dict[str, str]) -> bool:
 
 
 def _has_word(event: Event, environ: dict[str, str]) -> bool:
-    """True when a person wants the agent that stops to be told something; a subagent is not told."""
+    """True when a person left a word for the stopping agent; a subagent gets none."""
     session = owner_of(event, environ)
     if session is None or event.kind != "stop" or event.agent_id is not None or event.parent is not None:
         return False
@@ -61,12 +61,12 @@ def _has_word(event: Event, environ: dict[str, str]) -> bool:
     return os.path.lexists(layout.Layout(layout.state_folder(place), layout.MAIN).word(session))
 
 
-# A shell command without one of these words throws nothing away, unless a git command of it is an alias.
-# Texts, not compiled: an edit never comes so far, and compiling costs each hook a millisecond.
+# A shell command without one of these words throws nothing away, unless it calls a git alias. These are
+# texts, not compiled patterns: an edit never comes so far, and compiling costs each hook a millisecond.
 _DISCARDS = (
     r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove)\b"
 )
-# git takes no alias for a command of its own; these are what agents type, and they throw nothing away.
+# git takes no alias for a command of its own. Agents type these commands, and they throw nothing away.
 _HARMLESS = (
     " add am apply bisect blame branch bundle cat-file check-ignore cherry-pick clone commit config describe "
     "diff fetch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base mv notes "
@@ -74,7 +74,7 @@ _HARMLESS = (
     "submodule symbolic-ref tag update-index update-ref version worktree write-tree "
 )
 _MARKS = "\"'`();|&$"
-# More options nobody types before git's command; it is looked at closely then.
+# Nobody types more options before git's command; with more the command is examined closely.
 _OPTIONS = 20
 
 
@@ -88,7 +88,7 @@ def _may_discard(text: str) -> bool:
 
 
 def _may_be_alias(words: list[str], at: int) -> bool:
-    """True where the git command after a word is none of git's own that are known here."""
+    """True where the git command after a word is none of the known commands of git."""
     for _ in range(_OPTIONS):
         at += 1
         if at >= len(words):
@@ -103,7 +103,7 @@ def _may_be_alias(words: list[str], at: int) -> bool:
 
 
 def kind_of(event: Event, environ: dict[str, str]) -> str | None:
-    """``launch discard stop create remove start doc-only``, or None for what is only recorded."""
+    """The policy concerned, ``launch discard stop create remove start doc-only``, or None for none."""
     doc_only = _is_on(environ.get("RALPH_DOC_ONLY", ""))
     if event.bare:
         return "doc-only" if doc_only else "launch"

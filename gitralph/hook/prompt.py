@@ -1,8 +1,8 @@
-"""``git ralph status --prompt``: one short line, for a shell's prompt and for an agent's status line.
+"""``git ralph status --prompt``: one short line for a shell's prompt and an agent's status line.
 
-Fast lane, since it is drawn at every prompt: no click, no dulwich, git's own status and the journals of the
-paths that it names. It counts recorded paths that differ from HEAD and that no commit took; what exactly a
-commit would take of them ``git ralph status`` tells.
+Fast lane, since it is drawn at every prompt: no click, no dulwich, only git's own status and the journals of
+the paths that it names. It counts recorded paths that differ from HEAD and that no commit took. ``git ralph
+status`` tells what exactly a commit would take.
 """
 
 import os
@@ -19,11 +19,11 @@ from gitralph.base.quote import printable
 from gitralph.hook import hook_git, journal, sessionfile
 from gitralph.hook.agents import status_line
 
-# An agent gives its JSON at once; a pipe that says nothing must not hold a prompt up.
+# In bytes and seconds. An agent gives its JSON at once; a silent pipe must not hold a prompt up.
 _LIMIT, _SECONDS = 1 << 16, 0.3
-# git answers a repository of 100,000 files in a quarter of a second; to wait longer is in the way.
+# In seconds. git answers for 100,000 files in a quarter of a second; a longer wait would disturb.
 _PATIENCE = 2.0
-# Of a longer journal the end is read: what is pending is what was recorded last.
+# In bytes. Of a longer journal the end is read: what is pending was recorded last.
 _TAIL = 256 << 10
 _PATHS, _NAMED = 200, 3
 
@@ -56,10 +56,10 @@ def _line(environ: dict[str, str]) -> str:
 
 
 def _given() -> dict[str, object]:
-    """What an agent says on stdin of the conversation that it draws for; empty for anything else."""
+    """The conversation for which an agent draws, from stdin; empty for anything else."""
     try:
         ready = select.select([0], [], [], _SECONDS)[0]
-        # what a pipe holds is more than an agent says, and comes at once
+        # What a pipe holds is more than an agent sends, and comes at once.
         value = jsonline.loads(os.read(0, _LIMIT).decode("utf-8", "replace")) if ready else None
     except ValueError:
         return {}
@@ -93,7 +93,7 @@ def _owners(lay: Layout, place: Place, environ: dict[str, str]) -> dict[bytes, s
 
 
 def _pending(name: str) -> set[str]:
-    """The sessions with a record in a journal that lies beyond what their commits took."""
+    """The sessions with a record in a journal behind what their commits took."""
     fd = files.open_regular(name, os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size

@@ -1,8 +1,8 @@
-"""Decides what a tool call changed: bytes on disk, bytes seen before it, texts in its payload; pure.
+"""Decides what a tool call changed, from three sources: the disk now, the disk before, the payload; pure.
 
-Payload texts are decoded, mostly with ``\\n`` line ends and sometimes without the byte order mark, so
-they are compared in a normal form and the bytes on disk are the record. Where the payload
-contradicts the disk somebody else wrote in between, and only the payload's own texts are trusted.
+Payload texts are decoded, mostly with ``\\n`` line ends and sometimes without the byte order mark. So texts
+are compared in a normal form, and the bytes on disk are recorded. Where the payload contradicts the disk,
+somebody else wrote in between, and only the payload's own texts count.
 """
 
 from gitralph.hook.journal import NONE, PAYLOAD, WINDOW
@@ -12,7 +12,7 @@ _LOST = "\ufffd".encode()
 
 
 class UnknownText:
-    """The type of UNKNOWN: a text nobody told us, as against None, an absent file."""
+    """The type of UNKNOWN: a text that nobody told us, while None is an absent file."""
 
     __slots__ = ()
 
@@ -36,9 +36,9 @@ def same(a: Text, b: Text) -> bool:
 
 
 def in_style_of(text: bytes, model: bytes) -> bytes:
-    """A payload's text with the line ends and byte order mark of ``model``, where these are uniform."""
-    # Most clients send LF whatever the file has; only where every line of the file ends with CRLF is it
-    # certain what they meant.
+    """A payload's text with the line ends and byte order mark of ``model``, where those are uniform."""
+    # Most clients send LF whatever the file has. Only where every line of the file ends with CRLF their
+    # meaning is certain.
     if b"\r\n" not in text and b"\r\n" in model and model.count(b"\n") == model.count(b"\r\n"):
         text = text.replace(b"\n", b"\r\n")
     if model.startswith(_MARK) and not text.startswith(_MARK):
@@ -64,15 +64,14 @@ def _styled(text: Text, model: Text) -> Text:
 
 
 def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) -> Text:
-    """The bytes before: as seen, where the payload agrees; else the payload's in a known style.
+    """The bytes before: as seen, where the payload agrees; else the payload's text in a known style.
 
-    ``forms`` chooses among byte forms of one text (the one that chains to the journal's last).
-    ``verbatim`` says that the payload's text after is the file byte for byte: then the one before
-    was not normalised either.
+    ``forms`` chooses among byte forms of one text, picking the one with which the journal ends. ``verbatim``:
+    the payload's new text is the file byte for byte, so its old text was not normalised either.
     """
     if isinstance(told, UnknownText) or same(seen, told):
         return seen
-    # Qwen Code and Gemini CLI send "" for a file that was not there as for an empty one.
+    # Qwen Code and Gemini CLI send "" both for an absent file and for an empty one.
     if told is None:
         return seen if seen == b"" else None  # some payloads cannot tell empty from absent
     assert isinstance(told, bytes)
@@ -95,9 +94,9 @@ def decide(
 ) -> StepTexts:
     """What one call did to one file.
 
-    ``disk`` now; ``seen`` at the pre event; ``told_*`` by the payload (or computed from it and
-    ``seen``); ``alone`` when no other record of the path came since the pre event; ``chained`` picks
-    from byte forms the one the journal ends with, or None.
+    ``disk`` is the file now, ``seen`` the file at the pre event. ``told_before`` and ``told_after`` come from
+    the payload, or are computed from it and ``seen``. ``alone``: no other record of the path came since the
+    pre event. ``chained`` picks, from byte forms, the one with which the journal ends, or None.
     """
     if isinstance(told_after, UnknownText):
         if isinstance(seen, UnknownText) or not alone:

@@ -1,8 +1,8 @@
 """Writes what an event tells into manifest and journal.
 
-Fast lane, the heart of the hook. Order of appends, under the path's lock: manifest line, then journal
-record; a crash between the two costs exactness, never the path. Reads no configuration, starts no
-process.
+Fast lane, the heart of the hook. Under the path's lock it appends the manifest's line first, then the
+journal's record. A crash between them costs exactness, never the path. It reads no configuration and starts
+no process.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, decide, normal, same
 
-# The line that says what an open call is about: a path of 4,096 bytes (PATH_MAX), each of which may take the
-# six characters of an escape, and a few words.
+# In bytes. The first line of an open call holds a path of up to 4,096 bytes (PATH_MAX), each of up to six
+# characters as an escape, and a few words.
 _LONGEST_HEAD = 6 * 4096 + 512
 
 
@@ -55,14 +55,14 @@ def look(file: str) -> OnDisk:
     except (FileNotFoundError, NotADirectoryError):
         return OnDisk(None, None, None)
     if stat.S_ISLNK(found.st_mode):
-        # git stores a link's target as its blob; following it would record another file's text.
+        # git stores a link's target as its blob. Following the link would record another file's text.
         text = os.fsencode(os.readlink(file))
         return OnDisk(text, "120000", journal.text_id(text))
     if not stat.S_ISREG(found.st_mode):
         return OnDisk(None, None, None)
     mode = "100755" if found.st_mode & 0o100 else "100644"
-    # The name may have become a link or a fifo since the lstat: then this fails instead of reading elsewhere
-    # or hanging.
+    # The name may have become a link or a fifo since the lstat. Then this fails instead of reading elsewhere
+    # or waiting.
     fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         size = os.fstat(fd).st_size
@@ -75,7 +75,7 @@ def look(file: str) -> OnDisk:
 
 
 class PreSeen:
-    """What a pre event saw: text, mode, and how long the journal was."""
+    """What a pre event saw: the text, the mode, and how long the journal was."""
 
     __slots__ = ("journal", "mode", "text")
 
@@ -90,10 +90,10 @@ def _call_file(lay: Layout, session: str, event: Event, path: bytes) -> str:
 
 
 def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
-    """Keep what the file holds before the call, for the event that ends it."""
+    """Keep what the file holds before the call, for the event that ends the call."""
     disk = look(target.file)
     if disk.mode is not None and disk.text is None:
-        return  # too large to be told apart later
+        return  # too large for its lines to be told apart later
     try:
         size = os.stat(lay.journal(target.path)).st_size
     except OSError:
@@ -113,7 +113,7 @@ def path_text(path: bytes) -> str:
 
 
 def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
-    """The call failed: what was kept for it is of no use."""
+    """Remove what was kept for a call that failed."""
     try:
         os.unlink(_call_file(lay, session, event, path))
     except OSError:
@@ -121,7 +121,7 @@ def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
 
 
 def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | None:
-    """What :func:`remember` kept for this call, once."""
+    """What :func:`remember` kept for this call; it is given only once."""
     name = _call_file(lay, session, event, path)
     if not os.path.lexists(name):
         return None
@@ -129,7 +129,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | No
 
     try:
         line, _, packed = files.read_bytes(name, 2 * TEXT_LIMIT).partition(b"\n")
-        # Once: an edit with the same call id again (a resumed session) must not get the bytes of the first.
+        # It is removed: a later edit with the same call id (a resumed session) must not get these bytes.
         os.unlink(name)
         head = jsonline.loads(line.decode("ascii"))
         text = zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
@@ -146,7 +146,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | No
 
 
 def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
-    """Apply the payload's edit to the old text; of the candidates the first that agrees with the disk."""
+    """Apply the payload's edit to the old text; return the first result that agrees with the disk."""
     before = change.before if isinstance(seen, UnknownText) else seen
     if change.source is not None:
         before = change.source.found
@@ -226,9 +226,9 @@ def _is_told_by(keys: dict[str, object], session: str) -> bool:
 
 
 def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
-    """True when the journal tells this very step already: two hooks saw one call."""
+    """True when the journal holds this very step already: two hooks saw one call."""
     keys, exact = journal.tail(fd), record.is_exact
-    # Nothing changed, so there is nothing to tell apart: two such calls are two calls.
+    # Nothing changed, so two calls cannot be told from one; both are recorded.
     if exact and record.before == record.after:
         return False
     if _is_told_by(keys, record.session) and keys.get("after", "") == record.after:
@@ -261,7 +261,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         if seen is not None:
             change.found = seen.text
             if change.weak and change.op == "edit" and seen.text == disk.text and seen.mode == disk.mode:
-                return  # nothing happened, whatever the answer was meant to say
+                return  # nothing happened, whatever the answer says
         keys = journal.tail(fd)
         size = os.fstat(fd).st_size
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
@@ -271,8 +271,8 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
         if _is_repeat(record, fd, disk.oid) or (event.echo and is_echo(lay, session, record, keys, target)):
             return
-        # Manifest first: a crash between the two leaves a claim, which is committed whole or not at all; the
-        # other way round the record would belong to no session.
+        # The manifest comes first. A crash between the two leaves a claim, which is committed whole or not at
+        # all. The other way round the record would belong to no session.
         sessionfile.claim(lay, session, line_form(target.path))
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)
@@ -292,7 +292,7 @@ def is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], 
 
 
 def path_of_call(name: str) -> object:
-    """The path, as JSON keeps it, that a call kept in a file is about; None where that cannot be told."""
+    """The path, in JSON's form, of a call that is kept in a file; None where it cannot be told."""
     try:
         head = jsonline.loads(files.read_bytes(name, _LONGEST_HEAD).partition(b"\n")[0].decode())
     except (OSError, ValueError):
@@ -301,7 +301,7 @@ def path_of_call(name: str) -> object:
 
 
 def _folder_pairs(change: Change, cwd: str) -> list[Change]:
-    """A renamed folder as the renames of the files in it."""
+    """The rename of a folder as renames of the files in it."""
     to = os.path.join(cwd, change.to or "")
     if os.path.islink(to) or not os.path.isdir(to):
         return [change]
@@ -319,9 +319,9 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
 def _ends(
     change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
 ) -> list[tuple[Change, Target]]:
-    """A rename as its two ends: each knows its text where the content only moved.
+    """A rename as its two ends; each end knows its text where the content only moved.
 
-    An end that lies outside is not ours, and the other is a deletion or a creation.
+    An end outside the worktree is not ours; then the other end is a deletion or a creation.
     """
     old = _inside(cwd, change.path, environ, lost)
     new = _inside(cwd, change.to or "", environ, lost)
@@ -356,7 +356,7 @@ def targets(
 ) -> list[tuple[Change, Target]]:
     """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
 
-    Raises locate.OutsideError when none does.
+    Raises locate.OutsideError when no file does.
     """
     out: list[tuple[Change, Target]] = []
     for change in event.changes:
@@ -373,7 +373,7 @@ def targets(
 
 
 def _wrote_through(change: Change, cwd: str) -> bool:
-    """True when ``change`` names a link but its text stands in the file that the link names."""
+    """True when ``change`` names a link and the tool wrote into the link's target."""
     full = os.path.join(cwd, change.path)
     if not isinstance(change.after, bytes) or "\0" in full or not os.path.islink(full):
         return False

@@ -1,7 +1,7 @@
-"""The record of one session, ``<session>.json``: who it is, never what it changed; and what it is called.
+"""The record of one session, ``<session>.json``: who it is and its name, never what it changed.
 
-Fast lane: the hook makes one at first sight, and the session gets its name with it. Written whole under a
-new name and renamed, changed only under the lock of its manifest.
+Fast lane: the hook makes a record at a session's first event, and gives the session its name. A record is
+written whole under a new name and renamed. It is changed only under the lock of the session's manifest.
 """
 
 import os
@@ -12,8 +12,8 @@ from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 
 _LIMIT = 1 << 20
-# A day: where nothing tells of a session's process, one that worked yesterday may go on today, and naming it
-# live too long only makes a message more careful.
+# In seconds, a day. Where nothing tells of a session's process, a session of yesterday may go on today. To
+# call it live too long only makes a message more careful.
 _QUIET = 24 * 3600
 
 
@@ -23,7 +23,7 @@ def now() -> str:
 
 
 def seconds(stamp: object) -> float | None:
-    """A time of a record in seconds since the epoch, None for what is none."""
+    """A record's time in seconds since the epoch, None for what is no time."""
     from datetime import datetime
 
     try:
@@ -33,7 +33,7 @@ def seconds(stamp: object) -> float | None:
 
 
 def read(layout: Layout, session: str) -> dict[str, object] | None:
-    """The record, None when there is none or it is damaged beyond use; gc may have put it away."""
+    """The record; None when there is none (gc may have put it away) or it is damaged beyond use."""
     try:
         text = files.read_bytes(layout.record(session), _LIMIT).decode("utf-8")
         value = jsonline.loads(text)
@@ -45,7 +45,7 @@ def read(layout: Layout, session: str) -> dict[str, object] | None:
 
 
 def read_finished(layout: Layout, session: str) -> dict[str, object] | None:
-    """The record of a session that was over for so long that gc put it away, None for all others."""
+    """The record of an ended session that gc put away, None for all other sessions."""
     try:
         value = jsonline.loads(files.read_bytes(layout.finished_record(session), _LIMIT).decode("utf-8"))
     except (OSError, ValueError):
@@ -92,7 +92,8 @@ def _encode(fields: dict[str, object]) -> bytes:
 
 def create(layout: Layout, fields: dict[str, object]) -> bool:
     """Write a new record, with a name, unless one is there; makes it this worktree's active session."""
-    from gitralph.hook import names  # not at an event of a session that has its record: 0.3 ms of CPU
+    # imported here: an event of a session that has its record need not spend 0.3 ms of CPU
+    from gitralph.hook import names
 
     session = str(fields["session"])
     if name_in(layout, fields) is None:
@@ -100,13 +101,13 @@ def create(layout: Layout, fields: dict[str, object]) -> bool:
     made = files.write_whole(layout.record(session), _encode(fields), exclusive=True)
     if made:
         mark_active(layout, session)
-    else:  # another process recorded it meanwhile, and named it
+    else:  # another process has recorded and named the session meanwhile
         names.drop(layout, fields["name"], session)
     return made
 
 
 def name_in(layout: Layout, record: dict[str, object] | None) -> str | None:
-    """The name that a record tells, None where the name is not its session's."""
+    """The name in a record, None where that name belongs to another session."""
     from gitralph.hook import names
 
     name = record.get("name") if record else None
@@ -114,7 +115,7 @@ def name_in(layout: Layout, record: dict[str, object] | None) -> str | None:
 
 
 def called(layout: Layout, session: str) -> str:
-    """What people see for a session's id: its name; the id itself where it has none."""
+    """What people see for a session's id: its name, or the id where it has none."""
     return name_in(layout, read(layout, session)) or session
 
 
@@ -123,7 +124,7 @@ def ensure(layout: Layout, session: str, place: Place, **known: object) -> None:
     if not os.path.lexists(layout.record(session)):
         fields = new_record(layout, session, root=place.root, **known)
         before = read_finished(layout, session)
-        if before is not None:  # it goes on after days: who it is stays, what it did then is of the past
+        if before is not None:  # the session goes on after days: who it is stays, what it did then is past
             fields = {**fields, **before, "ended": None}
         fields["branch"], fields["head"] = gitdir.head_branch(place), gitdir.head_oid(place)
         fields["process"] = process.ancestor()
@@ -131,9 +132,9 @@ def ensure(layout: Layout, session: str, place: Place, **known: object) -> None:
 
 
 def update(layout: Layout, session: str, **changes: object) -> dict[str, object]:
-    """Change fields under the session's lock; lists given are added to. Returns the record."""
-    # The manifest's lock, not the record's: the record is replaced by rename, so a lock on it would be on a
-    # file of the past.
+    """Change fields under the session's lock; lists are added to. Returns the record."""
+    # Lock the manifest, not the record. The record is replaced by rename, so a lock on it would be on an old
+    # file.
     fd = files.open_locked(layout.manifest(session))
     try:
         fields = read(layout, session) or new_record(layout, session)
@@ -143,7 +144,7 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
             if isinstance(value, list) and isinstance(old, list):
                 value = old + [item for item in value if item not in old]
             fields[key] = value
-        if not fields.get("name"):  # recorded by a version that gave none
+        if not fields.get("name"):  # a version that gave no names recorded it
             from gitralph.hook import names
 
             fields["name"] = names.give(layout, session, fields.get("agent"))
@@ -155,17 +156,17 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
 
 
 def claim(layout: Layout, session: str, line: bytes, wait: float = files.WAIT) -> None:
-    """Append a path to a session's manifest, then say that something is pending.
+    """Append a path to a session's manifest, then mark that something is pending.
 
-    In this order: who takes that word away looks at the manifest afterwards. A script that appends by itself
-    leaves no such word.
+    The order matters: whoever removes the mark looks at the manifest afterwards. A script that appends by
+    itself sets no mark.
     """
     files.append_record(layout.manifest(session), line + b"\n", wait)
     mark_pending(layout, session)
 
 
 def mark_pending(layout: Layout, session: str) -> None:
-    """Say that a session may have something pending here."""
+    """Mark that a session may have something pending here."""
     if not os.path.lexists(layout.pending(session)):
         os.close(files.open_regular(layout.pending(session), os.O_WRONLY | os.O_CREAT))
 
@@ -176,7 +177,7 @@ def mark_active(layout: Layout, session: str) -> None:
 
 
 def clear_active(layout: Layout, session: str) -> None:
-    """Take the mark away when it names ``session``."""
+    """Remove the mark of the active session when it names ``session``."""
     try:
         if files.read_bytes(layout.active, 256).strip() == session.encode():
             os.unlink(layout.active)
@@ -185,7 +186,7 @@ def clear_active(layout: Layout, session: str) -> None:
 
 
 def last_event(layout: Layout, session: str) -> float:
-    """When anything was last recorded of a session, in seconds since the epoch; 0 for never."""
+    """When anything of a session was recorded last, in seconds since the epoch; 0 for never."""
     times = []
     for name in (layout.manifest(session), layout.record(session)):
         try:
@@ -196,13 +197,13 @@ def last_event(layout: Layout, session: str) -> float:
 
 
 def state_of(layout: Layout, session: str) -> str:
-    """``live``, ``ended`` or ``stale``. Advice for people: nothing is done because of it."""
+    """``live``, ``ended`` or ``stale``. This is advice for people: nothing is decided by it."""
     record = read(layout, session)
     if record is not None and record.get("ended"):
         return "ended"
     alive = process.is_alive(record.get("process")) if record else None
     if alive is None:
-        # Where the system tells nothing of processes. abs, as a clock that was set back must not keep a
+        # Used where the system tells nothing of processes. With abs() a clock that was set back cannot keep a
         # session live for years.
         alive = abs(time.time() - last_event(layout, session)) < _QUIET
     return "live" if alive else "stale"

@@ -1,7 +1,7 @@
 """Tells when a shell command threw away what sessions had recorded: a checkout, a reset, a stash, a clean.
 
-Fast lane, loaded at the end of a shell command only. A path counts that held just what was recorded last,
-and is as in HEAD now, or gone, while HEAD did not move there.
+Fast lane, loaded only at the end of a shell command. A path counts when it held exactly the last recorded
+text, and now is as in HEAD or gone, while HEAD did not change there.
 """
 
 import os
@@ -16,9 +16,9 @@ LIMIT = 4 << 20
 
 
 def losers(lay: Layout, session: str, rows: list[list[object]], clean: str) -> dict[str, list[str]]:
-    """Path to the other sessions that lost something there to a command of ``session``.
+    """For each path the other sessions that lost something there to a command of ``session``.
 
-    ``rows`` are what the command changed; ``clean`` stands in a row for a file as it is in HEAD.
+    ``rows`` are what the command changed; ``clean`` in a row means that the file is as in HEAD.
     """
     out: dict[str, list[str]] = {}
     for row in rows:
@@ -32,7 +32,7 @@ def losers(lay: Layout, session: str, rows: list[list[object]], clean: str) -> d
 
 
 def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
-    """Whose records no commit has taken, where the last record left just this text."""
+    """The sessions with records that no commit has taken, where the last record left exactly this text."""
     try:
         fd = files.open_regular(lay.journal(path), os.O_RDONLY)
     except OSError:

@@ -1,6 +1,7 @@
-"""What is kept of a shell command while it runs: what was dirty when it began, and the texts of that.
+"""What is kept of a shell command while it runs: the dirty files at its beginning, and their texts.
 
-Fast lane. The texts lie in one file beside, packed one after the other, and go with the command's end.
+Fast lane. The texts lie in one file beside it, packed one after the other, and are removed when the command
+ends.
 """
 
 import os
@@ -11,18 +12,20 @@ from gitralph.base.layout import MAIN, Layout
 from gitralph.hook.journal import text_id
 from gitralph.hook.staging import Staged
 
-# A kept picture has some 200 bytes a path: what is larger was not written by us.
+# In bytes. A picture takes some 200 bytes for each path; a larger file was not written by us.
 _LIMIT = 64 << 20
-# Twice the 64 MB of texts that a picture may hold: packing makes no text much larger.
+# In bytes, twice the 64 MB of texts that a picture may hold: packing makes no text much larger.
 _PACKED = 128 << 20
 _ROW = 5
 
 
 class Picture:
-    """What is dirty: HEAD, and per path ``[HEAD's blob, id of the bytes, mode, index's blob, HEAD's mode]``.
+    """What is dirty:
 
-    ``texts`` are the bytes by their ids, as far as they were small enough to be kept; ``staged`` is what the
-    index has that HEAD has not.
+    HEAD, and for each path ``[HEAD's blob, id of the bytes, mode, index's blob, HEAD's mode]``.
+
+    ``texts`` are the bytes by their ids, as far as they were small enough to be kept. ``staged`` is what the
+    index has and HEAD has not.
     """
 
     __slots__ = ("head", "rows", "staged", "texts")
@@ -35,13 +38,13 @@ class Picture:
 
 
 Moved = dict[str, tuple[str, str]]
-"""The paths in which two HEADs differ, with the blob that each has there, of zeros for none."""
+"""The paths in which two HEADs differ, with the blob of each; zeros stand for none."""
 
 
 class Look:
-    """The worktree after a command, beside what was kept of its begin.
+    """The worktree after a command, with what was kept from its beginning.
 
-    ``rows`` are ``[path, before, after, HEAD's blob]``, None while it is not known what changed.
+    ``rows`` are ``[path, before, after, HEAD's blob]``, None while nobody knows what changed.
     """
 
     __slots__ = ("after", "before", "kept", "lay", "moved", "options", "path", "place", "root", "rows")
@@ -77,7 +80,7 @@ def keep(path: str, fields: dict[str, object], picture: Picture | None) -> None:
 
 
 def load(path: str) -> dict[str, object] | None:
-    """What was kept of a command that runs, None when there is none or it is damaged."""
+    """What was kept of a running command, None when there is none or it is damaged."""
     try:
         kept = jsonline.loads(files.read_bytes(path, _LIMIT).decode("ascii"))
     except (OSError, ValueError):
@@ -98,7 +101,7 @@ def picture_of(kept: dict[str, object]) -> Picture | None:
 
 
 def text_of(path: str, kept: dict[str, object], oid: str) -> bytes | None:
-    """A text that was kept for a command, by its id; None where it was not, or is damaged."""
+    """A text that was kept for a command, by its id; None where it was not kept or is damaged."""
     places = kept.get("texts")
     place = places.get(oid) if isinstance(places, dict) else None
     if not isinstance(place, list) or len(place) != 2 or not all(type(n) is int and n >= 0 for n in place):
@@ -113,7 +116,7 @@ def text_of(path: str, kept: dict[str, object], oid: str) -> bytes | None:
 
 
 def forget(path: str) -> None:
-    """The command is over."""
+    """Remove what was kept: the command is over."""
     for name in (path + ".texts", path):
         try:
             os.unlink(name)

@@ -1,6 +1,6 @@
-"""What the notes on shell commands say of a file that is as in HEAD, and of one that nobody looked at.
+"""How the notes on shell commands write a file that is as in HEAD, and one that nobody looked at.
 
-Fast lane. Apart from ``windows``, so that an edit need not load who reads the notes.
+Fast lane. It is a module apart from ``windows``, so that an edit need not load the reader of the notes.
 """
 
 import os
@@ -12,9 +12,9 @@ UNKNOWN = "?"
 
 
 def mark(layout: Layout) -> str | None:
-    """How far the notes on shell commands go now: a record tells by it which commands ran meanwhile.
+    """How far the notes on shell commands go now; with it a record tells which commands ran meanwhile.
 
-    The file's own number goes along, since gc makes the file anew.
+    The file's inode number is included, since gc makes the file anew.
     """
     try:
         found = os.stat(layout.shells)

@@ -1,7 +1,7 @@
-"""Finds the texts that a shell command made: from what was kept, from git, and from the files as they stand.
+"""Finds the texts that a shell command made: from what was kept, from git, and from the files on disk.
 
-Fast lane, loaded when a command changed something. Says of each path what is the command's and what git put
-there.
+Fast lane, loaded when a command changed something. It tells for each path what is the command's and what git
+put there.
 """
 
 import os
@@ -13,13 +13,13 @@ from gitralph.hook.shellforms import UNKNOWN
 from gitralph.hook.shellsteps import Call, Made, Texts
 from gitralph.hook.windows import ChangedPath, Form
 
-# Looking into a stash costs a git process; that is for the texts of what changed alone.
+# In seconds. Looking into a stash costs a git process, only for the texts of what changed.
 _SECONDS = 5.0
 _ABSENT = (None, None)
 
 
 def record_rows(look: Look, environ: dict[str, str], late: bool) -> list[str]:
-    """Record what a look found changed (see ``shellwatch``); returns what is to be logged."""
+    """Record what a look found changed (see ``shellwatch``); returns lines for the log."""
     window = next((w for w in windows.read(look.lay) if w.id == look.kept["id"]), None)
     if window is None:
         return ["a shell call was not told by line: the note of its begin is gone"]
@@ -57,7 +57,7 @@ class _Finder:
         self.texts: dict[tuple[str, bytes], bytes] = {}
 
     def made(self, rows: list[tuple[str, ChangedPath]]) -> list[Made]:
-        """What is the command's of each row."""
+        """The command's part of each row."""
         rows = [(name, form) for name, form in rows if not self._is_of_git(name, form)]
         paths = {name: name.encode("utf-8", "surrogateescape") for name, _ in rows}
         asked = (self.root, self.look.options)
@@ -77,10 +77,10 @@ class _Finder:
         return out
 
     def _is_of_git(self, name: str, form: ChangedPath) -> bool:
-        """True for what is as in HEAD or as it was staged, and where git is in the middle of something."""
+        """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""
         old, new = self.before.rows.get(name), self.after.rows.get(name)
         if new is None:
-            return form.base is not None  # as in HEAD
+            return form.base is not None  # the file is as in HEAD
         if new[3] == "u":
             return True
         if old is not None and old[3] is not None and new[1] == old[3]:
@@ -102,7 +102,7 @@ class _Finder:
     def _before(
         self, name: str, path: bytes, form: ChangedPath, after: bytes | None
     ) -> tuple[bool, bytes | None]:
-        """The text before the command, as far as git had no part in it; and whether it is known."""
+        """The text before the command, without git's part in it, and whether that text is known."""
         if form.before == _ABSENT or (form.before is None and not form.base and name not in self.look.moved):
             return True, None
         if form.before is None:
@@ -116,9 +116,10 @@ class _Finder:
         return text is not None and self._is_left_alone(name, path, text, after), text
 
     def _is_left_alone(self, name: str, path: bytes, before: bytes, after: bytes | None) -> bool:
-        """True where HEAD's move brought no line into a file that was changed already.
+        """True where HEAD's move brought no line into a file that had been changed before.
 
-        A commit leaves it alone, a checkout refuses it; a stash around a rebase brings lines of the new HEAD.
+        A commit leaves such a file alone and a checkout refuses it. A stash around a rebase brings lines of
+        the new HEAD.
         """
         oid = self.look.moved.get(name, ("", ""))[1]
         if not oid.strip("0"):
@@ -127,16 +128,16 @@ class _Finder:
         return fresh.isdisjoint(shellsteps.lines_of([self.texts.get((oid, path), after or b"")]))
 
     def _nearest(self, texts: list[bytes], after: bytes | None) -> tuple[bool, bytes | None]:
-        """Of what two HEADs had the text that the command began from; unknown where lines of both come."""
+        """Of two HEADs' texts the one from which the command began; unknown where lines of both come."""
         best = min(texts, key=lambda text: len(shellsteps.touched(text, after)))
         others = shellsteps.lines_of(text for text in texts if text != best)
         came = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([best])
         return came.isdisjoint(others), best
 
     def _made(self, name: str, path: bytes, form: ChangedPath, is_plain: bool) -> Made | None:
-        """What the command did to a path; None where nobody can tell that from what was there before.
+        """What the command did to a path; None where nobody can tell it from what was there before.
 
-        Where the texts are not known, a path is the command's whole if it was as in HEAD and HEAD stayed.
+        Where the texts are unknown, the whole path is the command's if it was as in HEAD and HEAD stayed.
         """
         new = self.after.rows.get(name)
         oid, mode = form.after or _ABSENT
@@ -157,11 +158,11 @@ class _Finder:
         return one
 
     def _stashed(self, names: list[str]) -> dict[str, list[Texts]]:
-        """Per path what each stash changed, of those that were there when the command began, or are now."""
+        """For each path what each stash changed; stashes from the command's beginning and of now."""
         kept = self.look.kept.get("stashes")
         before = [one for one in kept if journal.is_oid(one)] if isinstance(kept, list) else []
         commits = dict.fromkeys([*before, *hook_git.stashes(self.place.common_dir)])
-        # of a stash the second text is the file's, or that of an untracked one (git-stash(1))
+        # Of a stash the second text is the file's, or that of an untracked file (git-stash(1)).
         pairs = [
             (f"{one}^1:{name}", f"{one}{part}:{name}")
             for one in commits

@@ -1,8 +1,8 @@
-"""Turns what a shell command changed into steps of journals: the command is the session's hands.
+"""Turns what a shell command changed into steps of journals: the command's changes are its session's edits.
 
-Fast lane, loaded when a command changed something. A change that another session's command may have made is
-nobody's, and so is a new file, which is offered; what a record tells of meanwhile stays whose it is, and what
-git put there is no new text. Nothing is told from a clock.
+Fast lane, loaded when a command changed something. A change that another session's command may also have made
+is nobody's. So is a new file, which is offered. What was recorded meanwhile keeps its owner, and what git put
+there is no new text. No clock decides anything.
 """
 
 import os
@@ -17,12 +17,12 @@ from gitralph.hook.journal import GAP, NONE, WINDOW, Journal, Record
 from gitralph.hook.windows import ChangedPath, Window
 
 AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
-# A call that makes more new files than this unpacked or built something: nobody reads these line by line.
+# A call that makes more new files unpacked or built something: nobody reads these line by line.
 _NEW = 2_000
 # So many pairs of old and new files are compared for a move with changes; a large refactoring has dozens.
 _PAIRS = 10_000
 _JOURNAL = 256 << 20
-# Of a transcript both ends are looked at: a session says it where it begins, and again when it is resumed.
+# In bytes, of each end of a transcript: a session says it at the beginning, and again when it is resumed.
 _TRANSCRIPT = 1 << 20
 _SAYS_SO = (b'"bashFirst":true', b'"bashFirst": true')
 
@@ -32,9 +32,9 @@ Texts = tuple[bytes | None, bytes | None]
 class Made:
     """What a command did to one path: texts before and after, None for no file, and the modes.
 
-    ``is_known`` is false where the texts are not; then ``oid`` alone tells what stands there. ``tracked``:
-    git had the path, or it was moved from one that git had. ``other`` is the other end of a move, ``move``
-    the one that this is a change of.
+    ``is_known`` is false where the texts are unknown; then only ``oid`` tells what stands there. ``tracked``:
+    git had the path, or the file was moved from a path that git had. ``other`` is the other end of a move.
+    ``move`` is the move of which this is the change in the same call.
     """
 
     __slots__ = (
@@ -67,14 +67,14 @@ class Made:
 
     @property
     def is_new(self) -> bool:
-        """True for a file that git does not track: a new one, or one that somebody made before."""
+        """True for a file that git does not track, whether it is new or somebody made it before."""
         return not self.tracked
 
 
 def pair_moves(made: list[Made]) -> list[Made]:
-    """Find the files that a command moved, and tell a move and what was changed in the file as two things.
+    """Find files that a command moved; the move and a change of the text become two things.
 
-    One text went at one path, and came at one other, as it was or with half of its lines at least.
+    A text went at one path and came at exactly one other, unchanged or with at least half of its lines.
     """
     gone = [one for one in made if one.is_known and one.before and one.after is None]
     came = [one for one in made if one.is_known and one.after and one.before != one.after]
@@ -93,7 +93,7 @@ def pair_moves(made: list[Made]) -> list[Made]:
 
 
 def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
-    """The new end of each move with its old one, where neither could be another's."""
+    """For each move the new end and its old one, where neither could belong to another move."""
     found = [(old, new) for old in gone for new in came if test(old, new)]
     olds, news = Counter(id(old) for old, _ in found), Counter(id(new) for _, new in found)
     return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
@@ -105,7 +105,7 @@ def _keeps_half(old: Made, new: Made) -> bool:
 
 
 def _arrival(old: Made, new: Made) -> Made:
-    """The move itself: the text that went is what came."""
+    """The move itself: the text that came is the text that went."""
     found = Made(new.path, new.form, (new.before, old.before), new.tracked or old.tracked)
     found.mode, found.oid = (new.mode[0], old.mode[0] or new.mode[1]), old.form.before and old.form.before[0]
     old.op, old.other, found.op, found.other = "rename-from", new.path, "rename-to", old.path
@@ -113,14 +113,14 @@ def _arrival(old: Made, new: Made) -> Made:
 
 
 def _edit_of(move: Made, new: Made) -> Made:
-    """What was changed in a file that was moved in the same call."""
+    """The change of a file that was moved in the same call."""
     found = Made(new.path, new.form, (move.after, new.after), True)
     found.mode, found.oid, found.move = new.mode, new.oid, move
     return found
 
 
 def works_by_shell(transcript: object) -> bool:
-    """True when an agent's own transcript says that it was told to make its changes by shell."""
+    """True when an agent's own transcript says that it was told to change files by shell."""
     if not isinstance(transcript, str) or not transcript.startswith("/"):
         return False
     try:
@@ -138,7 +138,7 @@ def works_by_shell(transcript: object) -> bool:
 
 
 def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
-    """Other sessions whose commands ran at the same time and could have made this change as well."""
+    """The other sessions whose commands ran at the same time and may have made this change too."""
     found = {
         other.session
         for other in others
@@ -150,9 +150,9 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
 
 
 class Call:
-    """The command that is told of: whose, by which call, and how its new files are taken.
+    """The command that is recorded: its session, its call, and how its new files are treated.
 
-    ``how`` is ``ralph.shellEdits``; ``late``: nobody saw its end.
+    ``how`` is the value of ``ralph.shellEdits``; ``late``: nobody saw the command's end.
     """
 
     __slots__ = ("fields", "head", "how", "late", "window")
@@ -171,7 +171,7 @@ class Call:
         return value if isinstance(value, str) else None
 
     def record(self, lay: Layout, made: Made, texts: Texts | None, disk: record.OnDisk) -> Record:
-        """A record of one change by this command, nobody's word against it yet."""
+        """The record of one change by this command, as long as nothing speaks against it."""
         before, after = texts or (None, None)
         ids = tuple(None if text is None else journal.text_id(text) for text in (before, after))
         op = made.op or ("delete" if disk.mode is None else "edit")
@@ -205,7 +205,7 @@ def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
 
 
 def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
-    """Record what a command did; returns what is to be logged."""
+    """Record what a command did; returns lines for the log."""
     made = pair_moves(made)
     new = [one for one in made if one.is_new]
     told = []
@@ -231,7 +231,7 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
         has_edits = _has_edits(known, call.window.session)
         if made.op is not None and not made.tracked:
             if not has_edits and not _has_edits(_journal(lay, made.other), call.window.session):
-                return  # the command explains the move, not whose the text is
+                return  # the command explains the move, but not whose the text is
             made.tracked = True
         if made.move is not None and not made.move.tracked:
             return
@@ -240,13 +240,14 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
             may = sorted({call.window.session, *rivals, *with_whom})
-            # what somebody else may have made before, and git does not track, is none of its business unasked
+            # An untracked file that somebody else may have made before stays theirs until somebody asks for
+            # it.
             is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
             only_asked = call.late or call.how == OFFER or is_strange
             offered = made.is_new and not (takes_new or has_edits)
             if len(may) > 1 or only_asked or offered:
                 if texts is None:
-                    continue  # by its path alone nobody can be given a part of it
+                    continue  # A change by path alone has no parts that could be given to anybody.
                 found.op, found.may, found.loose = GAP, tuple(may), only_asked
             else:
                 sessionfile.claim(lay, call.window.session, line_form(made.path))
@@ -260,7 +261,7 @@ def _has_edits(known: Journal, session: str) -> bool:
 
 
 def _is_own_start(known: Journal, session: str, made: Made) -> bool:
-    """True where nothing was there before, or what this session's commands had made and left."""
+    """True where nothing was there before, or only what this session's commands had made and left."""
     if made.before is None:
         return True
     last = known.records[-1] if known.records else None
@@ -269,7 +270,7 @@ def _is_own_start(known: Journal, session: str, made: Made) -> bool:
 
 
 def _journal(lay: Layout, path: bytes | None) -> Journal:
-    """The journal of another path, which only a commit may be reading now."""
+    """The journal of another path; only a commit may be reading it now."""
     try:
         return journal.parse(files.read_bytes(lay.journal(path or b""), _JOURNAL))
     except OSError:
@@ -277,9 +278,10 @@ def _journal(lay: Layout, path: bytes | None) -> Journal:
 
 
 def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tuple[Texts | None, set[str]]]:
-    """The steps that are the command's, each with the sessions that changed one of its lines meanwhile.
+    """The steps of the command, each with the sessions that changed one of its lines meanwhile.
 
-    What was recorded while it ran is not its; so its steps lie before, between and after those records.
+    What was recorded while the command ran is not the command's. So its steps lie before, between and after
+    those records.
     """
     if not made.is_known:
         last = known.records[-1] if known.records else None
@@ -290,8 +292,8 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
     rows = [(r, b, a) for r, b, a in journal.replay(known, lay) if r.offset in inside]
     if not all(r.is_exact for r, _, _ in rows):
         return []
-    # A record of what had happened before the picture was taken, or after the command's end, may stand among
-    # them: hooks take their time.
+    # Hooks take their time. So a record of something before the picture, or after the command's end, may be
+    # among these records.
     late = [n for n, (_, _, after) in enumerate(rows) if after == made.before]
     rows = rows[late[-1] + 1 :] if late else rows
     if rows and rows[-1][2] != made.after:
@@ -318,14 +320,14 @@ def _differs(made: Made) -> bool:
 
 
 def touched(before: bytes | None, after: bytes | None) -> set[bytes]:
-    """The lines that come or go by a step and that say something."""
+    """The telling lines that come or go by a step."""
     old, new = Counter(journal.full_lines(before or b"")), Counter(journal.full_lines(after or b""))
     changed = (old - new) | (new - old)
     return {line.strip() for line in changed if any(chr(c).isalnum() or c > 127 for c in line)}
 
 
 def lines_of(texts: Iterable[bytes]) -> set[bytes]:
-    """All lines of some texts that say something."""
+    """All telling lines of some texts."""
     found: set[bytes] = set()
     for text in texts:
         found |= touched(None, text)
@@ -333,10 +335,11 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
 
 
 def is_gits(made: Made, stash: Texts) -> bool:
-    """True when a command made a change that a stash holds too: git put it there.
+    """True when a stash holds the same change that a command made: then git put it there.
 
-    A line that stood in the file already, or stands in it still, such as a lone `return`, tells nothing. A
-    stash that only takes lines away is known by them; a hand that takes the same away leaves them nobody's.
+    A line that stood in the file before, or still stands in it, proves nothing, such as a lone `return`. A
+    stash that only takes lines away is known by these lines. When a person removes the same lines, they
+    become nobody's.
     """
     went, came = _gone_and_come(made.before, made.after)
     taken, brought = _gone_and_come(*stash)

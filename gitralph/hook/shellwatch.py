@@ -1,8 +1,8 @@
-"""Around a shell command of an agent: what was dirty before, what is after, and so what changed.
+"""Watches a shell command of an agent: what was dirty before and after it, and so what it changed.
 
-Fast lane, loaded for shell events and for the end of a turn only: it starts git, with a time budget and
-with no program that the configuration names. ``shells.jsonl`` keeps the order in which commands began
-and ended, so that nothing is told from a clock; never a command's text. What changed becomes steps of
+Fast lane, loaded only for shell events and at the end of a turn. It starts git, with a time budget and
+without any program that the configuration names. ``shells.jsonl`` keeps the order in which commands began and
+ended, so that no clock decides anything; it never holds a command's text. What changed becomes steps of
 journals, see ``shellsteps``.
 """
 
@@ -18,17 +18,17 @@ from gitralph.hook.event import Event
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
-# `git status` takes 0.2 s at 100,000 files and 2.6 s at a million; the agent waits meanwhile.
+# In seconds. `git status` takes 0.2 s for 100,000 files and 2.6 s for a million, and the agent waits.
 BUDGET = 5.0
-# Beyond these a dirty file stays unknown, and a change of it nobody's; 64 MB hash in 0.14 s.
+# In bytes. Beyond this sum a dirty file stays unknown, and a change of it is nobody's. 64 MB hash in 0.14 s.
 _BYTES = 64 << 20
 _PATHS = 20_000
-# The staged version of a path that git could not merge.
+# Stands for the staged version of a path that git could not merge.
 _UNMERGED = "u"
-# Two hooks of one call start together; a call of the same name later than this is another one.
+# Two hooks of one call start together. A call of the same name later than this is another one.
 _TWIN_SECONDS = 2.0
 OFF = "off"
-# where it comes at once, a command without an end had ended before
+# Where such an event comes at once, a command without an end had ended before it.
 _ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
 
 
@@ -53,7 +53,7 @@ def parse_status(said: bytes) -> Picture:
             staged, path = _UNMERGED, row.split(b" ", 10)[10]
         elif kind == b"? ":
             path = row[2:]
-        # With a slash it is a nested repository, which is not looked into (git-status(1)).
+        # A path with a slash at its end is a nested repository, into which nobody looks (git-status(1)).
         if path and not path.endswith(b"/"):
             name = record.path_text(path)
             old = picture.rows.get(name, [None] * 5)
@@ -69,7 +69,7 @@ def parse_status(said: bytes) -> Picture:
 
 
 def _identify(root: str, picture: Picture, deadline: float) -> None:
-    """Blob ids and texts of the dirty files, as far as the budget goes; beyond, a file stays unknown."""
+    """Read blob ids and texts of the dirty files within the time budget; other files stay unknown."""
     left = _BYTES
     for name, row in list(picture.rows.items())[:_PATHS]:
         file = os.path.join(root, name)
@@ -89,7 +89,7 @@ def _identify(root: str, picture: Picture, deadline: float) -> None:
 
 
 def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Picture | None:
-    """What is dirty in a worktree now; None when git does not say so in time."""
+    """What is dirty in a worktree now; None when git does not answer in time."""
     deadline = time.monotonic() + BUDGET
     said = hook_git.run(
         root,
@@ -120,12 +120,12 @@ def _form(row: list[str | None] | None) -> object:
 
 
 def differences(before: Picture, after: Picture, moved: Moved) -> list[list[object]]:
-    """``[path, before, after, HEAD's blob]`` of what changed, but for what HEAD's move explains."""
+    """``[path, before, after, HEAD's blob]`` of each change that a move of HEAD does not explain."""
     out: list[list[object]] = []
     for name in sorted({*before.rows, *after.rows}):
         old, new = before.rows.get(name), after.rows.get(name)
         base = (new or old or [None])[0]
-        # It went with HEAD, or stayed where it was when HEAD went.
+        # The file went with HEAD, or it stayed as it was when HEAD went.
         if name in moved and (new is None or (old is None and new[1] == moved[name][0])):
             continue
         if _form(old) != _form(new) or (old is not None and old[1] == UNKNOWN):
@@ -159,9 +159,9 @@ def _key(event: Event) -> str:
 def begin(
     lay: Layout, session: str, event: Event, place: Place, environ: dict[str, str], runner: object = None
 ) -> None:
-    """A shell command is about to start: note it, then take the picture.
+    """Note that a shell command is about to start, then take the picture.
 
-    ``runner`` is the process that an earlier event of the session came from.
+    ``runner`` is the process from which an earlier event of the session came.
     """
     path = lay.shell_call(session, _key(event))
     if not _is_first(path, event, environ):
@@ -196,8 +196,8 @@ def begin(
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster
-    # Noted before the picture: what another session does while git looks is then inside the window, not in
-    # front of it.
+    # The note comes before the picture. So what another session does while git looks falls inside the window,
+    # not before it.
     _note(lay, {"open": kept["id"], **told})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
@@ -205,15 +205,15 @@ def begin(
 
 
 def _lasting(runner: object) -> object:
-    """The agent's process, where two events came from the same: a wrapper around a hook ends with it."""
+    """The agent's process, where two events came from the same one: a hook's wrapper ends with the hook."""
     return runner if runner is not None and runner == process.ancestor() else None
 
 
 def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
-    """End the open commands of agents that are gone, and whose shells are; returns what is to be logged.
+    """End the open commands of agents that no longer run, nor their shells; returns lines for the log.
 
-    Such a command can have changed something until now, and changes nothing from here on. Nothing is told
-    from a clock: where nobody can tell, it goes on.
+    Such a command may have changed something until now, and changes nothing later. No clock decides: where
+    nobody can tell, the command stays open.
     """
     told = list[str]()
     for path in _open_everywhere(lay):
@@ -221,7 +221,7 @@ def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
         try:
             if kept is not None and kept.get("token") == lay.token and is_dead(lay, kept):
                 told += _close(path, environ, late=True)
-        except OSError as error:  # what begins now is to be seen all the same
+        except OSError as error:  # the commands that begin now must be seen all the same
             told.append(f"a shell call of an agent that is gone was not ended: {error.strerror or error}")
     return told
 
@@ -265,19 +265,22 @@ def _open_everywhere(lay: Layout) -> list[str]:
 
 
 def close_all(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
-    """Somebody says that a session is over, and so are its commands; returns what is to be logged."""
+    """End the commands of a session that somebody says is over; returns lines for the log."""
     folder = os.path.dirname(lay.shell_call(session, ""))
     return [told for name in _open_calls(folder) for told in _close(f"{folder}/{name}", environ, late=True)]
 
 
 def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:
-    """False for the second hook of one call; a call left open by a killed one of its name is closed."""
+    """False for the second hook of one call.
+
+    An older open call of the same name was killed, and is closed.
+    """
     try:
         age = time.time() - os.stat(path).st_mtime
     except OSError:
         return True
-    # An id of the agent's own is given out once, so a file of that name is the first hook's. A name made of
-    # the input (shared.py) comes again when the same command does.
+    # An agent gives an id of its own only once, so a file of that name is the first hook's. A name made of
+    # the input (shared.py) comes again with the same command.
     if (event.call is not None and not event.call.startswith("input-")) or 0 <= age < _TWIN_SECONDS:
         return False
     _close(path, environ, late=True)
@@ -296,9 +299,9 @@ def _see(look: Look, environ: dict[str, str]) -> None:
 
 
 def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
-    """The command is over: take the picture, record what changed; returns what is to be logged.
+    """Close a command: take the picture, record what changed; returns lines for the log.
 
-    ``late``: over for some time.
+    ``late``: the command has been over for some time.
     """
     kept, told = shellcalls.load(path), list[str]()
     if kept is not None:
@@ -327,7 +330,7 @@ def _record(look: Look, environ: dict[str, str], late: bool) -> list[str]:
 
 
 def so_far(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
-    """Record what the open commands of a session have changed by now; they go on from here."""
+    """Record what the open commands of a session have changed so far; they stay open."""
     folder = os.path.dirname(lay.shell_call(session, ""))
     told = list[str]()
     for name in _open_calls(folder):
@@ -352,7 +355,7 @@ def _open_calls(folder: str) -> list[str]:
 
 
 def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> list[str]:
-    """Whose recorded edits the command threw away, and how they come back."""
+    """Whose recorded edits the command threw away, and how to bring them back."""
     from gitralph.hook import shell_losses
 
     session = str(kept["session"])
@@ -365,15 +368,15 @@ def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> l
 
 
 def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
-    """A shell command has ended, or was sent to the background; returns what is to be logged."""
+    """Close a shell command that has ended or went to the background; returns lines for the log."""
     path = lay.shell_call(session, _key(event))
     return _close(path, environ, late=False) if os.path.lexists(path) else []
 
 
 def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
-    """A turn is over: commands of this very agent that never reported their end have ended.
+    """Close the commands of an agent whose turn is over, which never reported their end.
 
-    Only a stop comes at once; at a prompt or a start people had time to change files.
+    Only a stop comes at once. Before a prompt or a start people had time to change files.
     """
     folder = os.path.dirname(lay.shell_call(session, ""))
     for name in _open_calls(folder):

@@ -1,6 +1,6 @@
 """What is staged before and after a shell command, so that what an agent staged can be put back.
 
-Fast lane. A person's index is his: see ``commit.shell_staging`` for what becomes of this.
+Fast lane. The index belongs to the person: ``commit.shell_staging`` tells what becomes of these notes.
 """
 
 import os
@@ -12,14 +12,14 @@ from gitralph.hook import record
 from gitralph.hook.shellforms import CLEAN
 
 Staged = dict[str, object]
-"""Per path ``[mode, blob]`` of the index where it is not as in HEAD, None where the path was taken out."""
+"""For each path ``[mode, blob]`` of the index where it differs from HEAD; None where the path was removed."""
 
-# Of more paths nobody staged a selection by hand.
+# Nobody stages a selection of more paths by hand.
 _PATHS = 20_000
-# A script is read as far as this; of a command's words, and of a script's, so many are looked at.
+# In bytes, of a script; and so many words of a command or a script are looked at.
 _TEXT = 64 << 10
 _FILES, _FOLDERS, _WORDS, _ASKED = 8, 3, 400, 1_000
-# git's commands that write its index; behind `git` and its own options stands one of these.
+# The git commands that write the index; one of them stands behind `git` and its options.
 _VERBS = frozenset(
     [
         "add",
@@ -38,7 +38,7 @@ _VERBS = frozenset(
 )
 _NEAR = 8
 _APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
-# What a program reads that is not named: its tasks.
+# The task files that a program reads without being given their names.
 _MAKE, _NODE = ("GNUmakefile", "makefile", "Makefile"), ("package.json",)
 _READS = {
     "make": _MAKE,
@@ -51,7 +51,7 @@ _READS = {
 
 
 def staged_in(said: bytes) -> Staged | None:
-    """What ``status --porcelain=v2 -z`` tells of the index; None where there are conflicts, or too much."""
+    """What ``status --porcelain=v2 -z`` tells of the index; None for conflicts or too many paths."""
     found: Staged = {}
     for row in nul.rows(said):
         if row[:2] == b"u ":
@@ -64,9 +64,9 @@ def staged_in(said: bytes) -> Staged | None:
 
 
 def may_stage(given: object, cwd: str | None) -> bool:
-    """False for a command that does not name git, nor runs a script that stages by it.
+    """False for a command that neither names git nor runs a script that stages with it.
 
-    What is staged while such a one runs somebody else stages.
+    What is staged while such a command runs was staged by somebody else.
     """
     command = given.get("command") if isinstance(given, dict) else None
     if command is None:
@@ -76,7 +76,7 @@ def may_stage(given: object, cwd: str | None) -> bool:
 
 
 def _scripts_stage(said: str, cwd: str) -> bool:
-    """Tell whether a file that a command names, or one that such a file names, has git stage something."""
+    """True when a file that a command names, or that such a file names, lets git stage something."""
     folders, seen, left = [cwd], set[tuple[int, int]](), _FILES
     texts, asked = [said], 0
     while texts and left:
@@ -139,6 +139,6 @@ def note(lay: Layout, session: str) -> None:
 
 
 def make_due(lay: Layout, session: str, place: Place) -> None:
-    """Its turn is over: what it staged is to be put back, by whoever comes next."""
+    """Make it due that what a session staged is put back: its turn is over. The next command does it."""
     told = {"git_dir": place.git_dir, "token": lay.token, "session": session}
     files.write_for_good(lay.restaging(session), jsonline.line(told))

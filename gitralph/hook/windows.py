@@ -1,7 +1,7 @@
 """Reads ``shells.jsonl``: the shell commands of all sessions of a worktree, and what changed meanwhile.
 
-Fast lane. The order of commands is the order of lines. A command that has not ended, or of which no picture
-could be taken, counts as one that may have changed anything.
+A window is the time during which a command ran. Fast lane. The order of lines is the order of commands. A
+command without an end, or without a picture, may have changed anything.
 """
 
 from collections.abc import Container, Mapping
@@ -15,12 +15,12 @@ from gitralph.hook.shellforms import CLEAN, UNKNOWN
 _LIMIT = 256 << 20
 
 Form = tuple[str | None, str | None] | None
-"""Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
+"""Blob id and mode of a file: (None, None) when absent, None when it is as in HEAD."""
 
 
 AS_HEAD = "as HEAD"
 Index = tuple[str, str] | str | None
-"""Mode and blob of an index entry; AS_HEAD, or None where there is none."""
+"""Mode and blob of an index entry; AS_HEAD, or None where there is no entry."""
 
 
 class StagedPath:
@@ -63,11 +63,12 @@ class ChangedPath:
 
 
 class Window:
-    """One command: places in the file where it begins and ends; ``rows`` None when not known.
+    """One command: the bytes in the file where it begins and ends; ``rows`` None when unknown.
 
-    ``picture`` is what was dirty when a command began that has not ended. ``id`` names it in the file.
-    ``was_staged`` is what was staged when it began, None where that is not known. ``staged`` is what one that
-    has ended staged, and nobody has put back; ``stages`` is false for one that cannot have staged it.
+    ``picture`` is what was dirty at the beginning, for a command without an end. ``id`` names the command in
+    the file. ``was_staged`` is what was staged at its beginning, None when unknown. ``staged`` is what an
+    ended command staged and nobody has put back; ``stages`` is false for a command that cannot have staged
+    it.
     """
 
     __slots__ = (
@@ -125,7 +126,7 @@ class Window:
         )
 
     def row(self, path: bytes, now: Form) -> ChangedPath | None:
-        """What this command may have done to a path; for a running one, until ``now``."""
+        """What this command may have done to a path; for a running command, up to ``now``."""
         if self.rows is not None:
             return self.rows.get(path)
         if self.closed is not None or self.picture is None:
@@ -134,7 +135,7 @@ class Window:
         return None if before == now else ChangedPath(before, now, None)
 
     def may_have_made(self, path: bytes, after: Form) -> bool:
-        """True when this command, too, could have made a path what it is ``after`` a change."""
+        """True when this command too may have brought a path into its state ``after`` a change."""
         if path in self.so_far:
             return True
         if self.rows is not None:
@@ -238,7 +239,7 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
 def read(layout: Layout, since: int = 0) -> list[Window]:
     """Every command of this worktree, oldest first; empty when none was watched.
 
-    ``since`` is a byte of the file: what ended before it is not told.
+    ``since`` is a byte of the file: commands that ended before it are left out.
     """
     try:
         data = files.read_bytes(layout.shells, _LIMIT)
@@ -271,7 +272,7 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     try:
         window.picture = {_path(n): _form([row[1], row[2]]) for n, row in picture.rows.items()}
     except ValueError:
-        return  # not one of ours: the command counts as one that may have changed anything
+        return  # Not one of ours: the command may have changed anything.
 
 
 def may_have_changed(
@@ -284,16 +285,16 @@ def may_have_changed(
 ) -> bool:
     """True when a shell command of another session can explain what a path holds ``now``.
 
-    ``known`` are the texts that records left, and the one before the family's first: what nobody recorded
-    came after a command that ended with one of them, or before it. Nor does one whose change of
-    the path is ``told`` in a record, by session and call.
+    ``known`` are the texts that records left, and the one before the family's first record. A command that
+    ended with one of these texts did not make the unrecorded change: that came later, or before. Commands in
+    ``told``, by session and call, have a record of their change of the path, and do not count either.
     """
     for window in read(layout):
         if window.session in family or (window.session, window.call) in told:
             continue
         row = window.row(path, now)
-        # No picture: git did not answer in time, or a client was killed; such a command may have changed
-        # anything.
+        # There is no picture: git did not answer in time, or a client was killed. Such a command may have
+        # changed anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
         if unknown or (row is not None and not (row.after is not None and row.after[0] in known)):
             return True

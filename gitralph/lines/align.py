@@ -1,7 +1,7 @@
-"""Matches HEAD's lines to the atoms of a weave that does not rebuild it.
+"""Matches HEAD's lines to the atoms of a weave that does not rebuild HEAD's text.
 
-Lines are first matched to what our commits left visible, and only inside the differing places to
-atoms nobody committed. Must not decide what a match means (see `head`).
+Lines are first matched to what the weave shows. Only inside the places that differ they are matched to atoms
+that are gone. What a match means is decided in `place_head`, not here.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from gitralph.lines.weave import BASE, START, Weave
 
 @dataclass
 class Match:
-    """Which atoms HEAD shows; `concerned` are those in places where HEAD differs."""
+    """Which atoms HEAD shows. ``concerned`` are the atoms in places where HEAD differs."""
 
     present: bytearray
     concerned: list[int] = field(default_factory=list)
     foreign: list[tuple[int, list[bytes]]] = field(default_factory=list)
-    """Runs of lines HEAD has and no atom stands for, with the atom they follow."""
+    """Runs of lines that HEAD has and no atom stands for, each with the atom that it follows."""
     crowded: set[int] = field(default_factory=set)
-    """The concerned atoms in places where HEAD has such lines."""
+    """The concerned atoms in places where HEAD has lines without an atom."""
 
 
 def widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
-    """Take equal lines around each differing place in: HEAD's may be those of the block beside it."""
+    """Widen each differing place by the equal lines around it: HEAD may have those of the block beside it."""
     found: list[Range] = []
     for low_old, high_old, low_new, high_new in ranges:
-        # the line that stands alone is taken in as well: lines that follow it in one hunk are one run with it
+        # The line that stands alone is taken in too: it forms one run with lines that follow it in one hunk.
         above = below = 0
         while above < min(AROUND, low_old, low_new) and old[low_old - above - 1] == new[low_new - above - 1]:
             above += 1
@@ -80,19 +80,23 @@ def _run(found: list[bool]) -> int:
 
 
 _TOLD, _SAID, _KEPT, _ON, _THERE, _GONE = 1000, 30, 15, 5, 20, 100
-"""What a match is worth of a line that tells its place and of one that does not, more of one that a commit
-had, and more where a hunk goes on; and what a run costs: of lines of the first text, of a commit or of the
-file, and of others. Three braces of a block of which HEAD has nothing else are no match."""
+"""The worth of a match, and the cost of a run.
+
+``_TOLD`` is for a line that tells its place, ``_SAID`` for one that does not. ``_KEPT`` is added for a line
+that a commit had, ``_ON`` where a hunk goes on. A run costs ``_THERE`` among lines of the first text, of a
+commit or of the file, else ``_GONE``. So three braces are no match for a block of which HEAD has nothing
+else.
+"""
 
 _CELLS = 400_000
-"""So many pairs of lines are weighed, 0.2 s; in a larger place the longest runs decide."""
+"""At most so many pairs of lines are weighed, 0.2 s; in a larger place the longest runs decide."""
 
 
 def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
-    """Pair atoms with lines, in their order: whole runs of what one hunk brought, the older of equal ones."""
+    """Pair atoms with lines in their order: whole runs of what one hunk brought; of equal ones the older."""
     if len(atoms) * len(fresh) > _CELLS:
         return _by_longest_run(weave, atoms, fresh)
-    # of two readings as good the one of older lines: their ages together are less than the unit
+    # Of two equally good readings the one with older lines wins: all ages together are less than this unit.
     unit = (len(weave.hunks) + 1) * (len(atoms) + 1)
     rows = list[OldLine]()
     for before, atom in zip([START, *atoms], atoms, strict=False):
@@ -106,9 +110,9 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
 
 
 def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
-    """The same for a place that is too large for it, by Python's difflib."""
+    """Pair them in a place that is too large for weighing, by Python's difflib."""
 
-    # autojunk would drop lines that are frequent in files of 200 lines and more (Python's difflib)
+    # autojunk would drop lines that are frequent in a file of 200 lines or more (Python's difflib).
     blocks = SequenceMatcher(
         None, [weave.line[a] for a in atoms], fresh, autojunk=False
     ).get_matching_blocks()

@@ -1,9 +1,11 @@
-"""What a file is with some of its steps alone, and which of the others these cannot do without; pure.
+"""What a file is with some of its steps alone, and which other steps these need; pure.
 
-The weave knows every line that ever stood, so that a step needs no line beside it to be found: neighbours of
-other steps may be there or not. It needs another step where it removed what that one brought, brought back
-what that one removed, stands inside what it brought, or where a line that only that one took away would leave
-two places to choose from.
+The weave knows every line that ever stood. So a step finds its place although lines of other steps around it
+are missing.
+
+A step needs another one in four cases. It removed lines that the other brought. It brought back lines that
+the other removed. It stands inside lines that the other brought. Or only the other removed a line without
+which the step has one place to go, and with which it has two.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 
 class Alone(NamedTuple):
-    """The text after a step, of the steps that were asked for up to it, and the steps that are missing."""
+    """The text after a step, made of the wanted steps up to it, and the steps that it needs and lacks."""
 
     key: str
     text: bytes | None
@@ -28,9 +30,10 @@ class Alone(NamedTuple):
 
 
 def alone(steps: Sequence[Step], wanted: Collection[str]) -> Iterator[Alone]:
-    """The texts of the wanted steps, each after the ones before it.
+    """Return the text after each wanted step, made of the wanted steps up to it.
 
-    Every step begins where the one before it ended. One that has needs is taken as if they were met.
+    Every step begins where the one before it ended. A step that lacks what it needs is applied as if it had
+    that.
     """
     if not steps:
         return
@@ -55,7 +58,7 @@ def alone(steps: Sequence[Step], wanted: Collection[str]) -> Iterator[Alone]:
 
 
 def _is_same_change(step: Step, before: bytes | None, after: bytes | None) -> bool:
-    """Tell whether the same lines come and go as in the step itself; knows nothing of the weave."""
+    """Tell whether the same lines come and go as in the step itself. This check does not use the weave."""
     pairs = ((step.before, step.after), (before, after))
     one, other = ((Counter(split_lines(old)), Counter(split_lines(new))) for old, new in pairs)
     return one[1] - one[0] == other[1] - other[0] and one[0] - one[1] == other[0] - other[1]
@@ -83,7 +86,7 @@ class _Standing:
                 self.shows[atom] = self.came[atom] = 1
 
     def needs(self, number: int, step: Sequence[int]) -> Iterator[str]:
-        """The steps without which a hunk cannot be; ``step`` are all hunks of its step."""
+        """The steps that a hunk needs and lacks; ``step`` are all hunks of the hunk's own step."""
         weave, made = self.weave, self.weave.hunks[number]
         is_new = any(EXISTS in weave.hunks[one].undels for one in step)
         if not self.shows[EXISTS] and not is_new:
@@ -105,11 +108,11 @@ class _Standing:
             yield from self._place(number, made)
 
     def _place(self, number: int, made: Hunk) -> Iterator[str]:
-        """What is missing for a hunk to have one place that it can have, and no other."""
+        """The steps that are missing until a hunk has exactly one place where it can go."""
         weave = self.weave
         gone = [atom for atom in made.dels if atom > NEWLINE]
         if gone:
-            # What it removed says where it is.
+            # The lines that it removed say where it is.
             for atom in weave.between(gone[0], gone[-1]) if len(gone) > 1 else ():
                 if self.shows[atom] and atom not in made.dels:
                     yield self._last(atom, number)
@@ -134,7 +137,7 @@ class _Standing:
         return before[-1] >> 1 if before else self.weave.birth[atom]
 
     def _last(self, atom: int, number: int) -> str:
-        """The step that made a line what it was when a hunk was made."""
+        """The step that had made a line what it was when a hunk was made."""
         return self._step(self._taker(atom, number))
 
     def _step(self, hunk: int) -> str:

@@ -1,9 +1,9 @@
-"""Reads a removal so that it parts as few blocks as possible.
+"""Reads a removal so that it cuts through as few blocks as possible.
 
-Lines that every block has, such as a brace, may be read as the end of the block that went or of the
-one that stayed: a diff takes the last ones, whoever wrote them. Whole blocks come and go, so of all
-readings of the same text the one is taken that leaves the least of a block without the rest of it.
-Must not change which new lines are new.
+Every block has lines such as a brace. Such a line may belong to the end of the removed block or of the block
+that stayed. A diff always takes the last one. Whole blocks come and go, so of all readings of the same text
+this takes the one that leaves the least of a block without the rest. It must not change which new lines are
+new.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ AROUND = 12
 """So many lines beyond a removal may belong to it instead: the ends of a few nested blocks."""
 
 _LONGEST = 400
-"""No other reading is tried for a longer removal, O(n) readings of O(n) each."""
+"""A longer removal is read in one way only: n readings of n lines each would be too many."""
 
 
 def in_whole_blocks(weave: Weave, ranges: list[Range], fresh: list[int]) -> list[Range]:
-    """Return the hunks, each removal read in the place, or the two places, where it parts least."""
+    """Return the hunks, each removal read in the place, or the two places, where it cuts the least."""
     found: list[Range] = []
     for at, each in enumerate(ranges):
         floor = found[-1][1] if found else 0
@@ -46,7 +46,7 @@ def _best(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: int)
 
 
 def _readings(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: int) -> Iterator[list[Range]]:
-    """Yield the other readings: lines beyond one end of the removal went, and equal ones within it stay."""
+    """Yield the other readings: lines beyond one end went, and equal lines within the removal stay."""
     start, stop, low, high = each
     lines = [
         weave.line[atom] for atom in weave.shown[max(start - AROUND, floor) : min(stop + AROUND, ceiling)]
@@ -56,7 +56,7 @@ def _readings(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: 
     above = min(start - floor, low, AROUND)
     for at in range(start, stop):
         same = 0
-        # the lines from `at` on stay in the place of those behind the removal
+        # the lines from `at` on take the place of those behind the removal
         while same < below and lines[at + same - shift] == lines[stop + same - shift]:
             same += 1
             yield [
@@ -76,9 +76,9 @@ def _readings(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: 
 
 
 def _parted(weave: Weave, ranges: list[Range]) -> int:
-    """Count the lines that a reading parts from the larger part of the hunk that brought them."""
+    """Count the lines that a reading separates from the larger part of the hunk that brought them."""
     gone = Counter(weave.birth[atom] for start, stop, _, _ in ranges for atom in weave.shown[start:stop])
-    # What the first text is made of nobody knows.
+    # Nobody knows of which blocks the first text is made.
     return sum(
         min(n, sum(map(weave.visible, weave.hunks[birth].births)) - n)
         for birth, n in gone.items()

@@ -1,7 +1,7 @@
-"""Folds recorded steps into a weave: diff, moves and returns, units.
+"""Folds recorded steps into a weave: diffs, moves, returning lines, units.
 
-Each step is read against the text before it and nothing later, so that replaying a journal
-gives the same units with the same names. Must not look at HEAD or at what is committed.
+Each step is read against the text before it and against nothing later. So replaying a journal gives the same
+units with the same names. This module must not look at HEAD or at commits.
 """
 
 from __future__ import annotations
@@ -25,25 +25,31 @@ from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, 
 
 
 def _run(found: list[bool]) -> int:
-    """Count how many are true before the first that is not."""
+    """Count how many values are true before the first that is not."""
     return found.index(False) if False in found else len(found)
 
 
 _GAPS = 8
-"""So many changes of nobody's are tried whether a later one takes them back; each costs O(atoms)."""
+"""So many gaps are tried whether a later gap takes them back; each try costs O(atoms)."""
 
 _BEFORE = 3
-"""So many earlier texts of the file are tried with it; only one that lacks a line that came back costs."""
+"""So many earlier texts are tried for each of these gaps.
+
+Only a text that lacks a line that came back costs.
+"""
 
 
 def _may_hold(text: bytes, lines: list[bytes]) -> bool:
-    """Tell whether a text has the first of some lines that says something; cheap, and errs to yes."""
+    """Tell whether a text may have these lines.
+
+    It looks for one telling line only, so it is cheap and errs to yes.
+    """
     told = next((line for line in lines if has_words(line)), b"")
     return b"\n" + told in b"\n" + text
 
 
 class LandedBefore(Protocol):
-    """Knows texts by the lines they are made of, where a diff would have to guess."""
+    """Finds texts that consist of known lines, where a diff would have to guess."""
 
     def shown(self, text: bytes | None) -> list[int] | None: ...
 
@@ -58,17 +64,17 @@ class Folding:
         self.owner = owner
         self.first = len(weave.hunks)
         self.joined: list[int] = []
-        """Per new hunk the new hunk whose unit it shares."""
+        """For each new hunk the new hunk whose unit it shares."""
 
     def run(self, after: bytes | None, then: list[int] | None = None) -> None:
-        """Fold in a text; `then` are the atoms that it is made of, where these are known."""
+        """Fold in a text; `then` are the atoms of which it consists, where these are known."""
         weave = self.weave
         if after == weave.text:
             weave.steps.append(self.key)
             return
         then = self._known(after) if then is None else then
-        # Not a diff: after `git stash pop` a brace or a blank line matches several old lines, and a diff
-        # would give some of them to whoever popped.
+        # A diff would not do here. After `git stash pop` a brace or a blank line matches several old lines,
+        # and a diff would give some of them to whoever popped.
         if then is not None:
             if self.owner is None and after in weave.known:
                 weave.returns.append((self.first, weave.known[after]))
@@ -81,8 +87,8 @@ class Folding:
         surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
             self._new_hunk()
-        # From the end, so that the indices of the ranges in front stay right; operations of one step are then
-        # out of the order of their hunks (see `Weave.jumbled`).
+        # Insert from the end, so that the indices of the ranges in front stay right. The operations of one
+        # step are then not in the order of their hunks (see `Weave.jumbled`).
         free = len(weave.shown)
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
@@ -94,7 +100,7 @@ class Folding:
                 new = new[by:] + new[:by]
             self._splice(hunk, start, stop, new, surroundings)
             free = start
-        # A moved block is a removal and an insertion; committing one without the other loses the text or
+        # A moved block is a removal and an insertion. To commit one without the other loses the text or
         # doubles it.
         self._moves(surroundings)
         self._rims(after, ranges)
@@ -110,7 +116,10 @@ class Folding:
         weave.known.setdefault(after, len(weave.hunks))
 
     def _known(self, after: bytes | None) -> list[int] | None:
-        """Return the lines of a text that the file had before, or that is made of whole pieces."""
+        """Return the lines of a text that the file had before or that consists of whole pieces.
+
+        Returns None for any other text.
+        """
         weave = self.weave
         if after in weave.known:
             return weave.shown_at(weave.known[after])
@@ -120,17 +129,17 @@ class Folding:
         return found
 
     def _without_a_gap(self, after: bytes) -> list[int] | None:
-        """Return the lines of a text that is the file without one of the last changes of nobody's.
+        """Return the lines of a text that equals the file without one of the last gaps; else None.
 
-        `git stash` is such a change, and `git stash pop` takes it back, whatever was edited in between;
-        where a reset came before the pop, it is an earlier text of the file that lacks the change.
+        `git stash` is such a gap, and `git stash pop` takes it back, whatever was edited in between. Where a
+        reset came before the pop, an earlier text of the file without the gap is compared.
         """
         weave, count = self.weave, complete(after).count(b"\n")
         now = len(weave.hunks)
         for low, high in reversed(weave.gaps[-_GAPS:]):
             back, gone = self._undoing(low, high, now)
-            # Nearly every gap fails here, in C: with all evaluated, 1,000 gaps in 2,000 lines took 2.9 s, now
-            # 1.3, and 1.1 with none tried.
+            # Nearly every gap fails this test, which runs in C. With all gaps evaluated, 1,000 gaps in 2,000
+            # lines took 2.9 s. With the test they take 1.3 s, and with no gap tried 1.1 s.
             if not (back or gone) or not _may_hold(after, [weave.content(atom) for atom in back]):
                 continue
             if len(weave.shown) + len(back) - len(gone) == count:
@@ -148,15 +157,15 @@ class Folding:
         return None
 
     def _shown_as(self, text: bytes, atoms: set[int]) -> list[int] | None:
-        """Return some lines in their order, or None where they are not this text."""
+        """Return these lines in their order, or None where they do not make up the text."""
         weave = self.weave
         found = [atom for atom in weave.order() if atom in atoms]
         return found if [weave.content(atom) for atom in found] == split_lines(text) else None
 
     def _undoing(self, low: int, high: int, limit: int) -> tuple[list[int], set[int]]:
-        """Return the lines that come back and that go without some hunks, where these had the last word.
+        """Return the lines that come back, and those that go, without the hunks `low` to `high`.
 
-        `limit` is how many hunks there were then.
+        Only lines count on which these hunks had the last word. `limit` is the number of hunks at that time.
         """
         weave = self.weave
         back, gone = list[int](), set[int]()
@@ -172,10 +181,10 @@ class Folding:
         return ops[-1] if ops[-1] >> 1 < limit else (self.weave.before(atom, limit) or [0])[-1]
 
     def _return_to(self, then: list[int]) -> list[Range]:
-        """Go back to a text the file had before: each line of it is the line that stood there.
+        """Return to a text that the file had before: each of its lines is the line that stood there then.
 
-        A stash, a checkout or an undo brings lines back that say nothing about themselves, such as a
-        brace, and several at once; a diff would take some of them for new.
+        A stash, a checkout or an undo brings back several lines at once, also lines that say nothing by
+        themselves, such as a brace. A diff would take some of these for new.
         """
         weave = self.weave
         shown = set(weave.shown)
@@ -205,7 +214,7 @@ class Folding:
         return len(self.weave.hunks) - 1
 
     def _ranges(self, after: bytes | None) -> tuple[list[Range], list[int]]:
-        """Diff against the current text; old ends are indices of visible lines."""
+        """Diff a text against the current one; old ends are indices of visible lines."""
         weave = self.weave
         old, new = complete(weave.text), complete(after)
         head, tail = common_lines(old, new)
@@ -222,8 +231,8 @@ class Folding:
         if found and found[-1][1] == len(window) and found[-1][3] == len(fresh):
             ranges[-1] = self._slid_down(ranges[-1], fresh)
         ranges = in_whole_blocks(weave, ranges, fresh)
-        # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
-        # everybody.
+        # A session's edit has one intention and stays whole. A gap may be a formatter that ran over
+        # everybody's lines.
         if self.owner is None:
             ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
             ranges = [piece for each in ranges for piece in self._around_returned(each, fresh)]
@@ -233,10 +242,10 @@ class Folding:
         return ranges, fresh
 
     def _slid_down(self, each: Range, fresh: list[int]) -> Range:
-        """Read the last hunk as far down as it can be, as all others are; `fresh` grows by what it passes.
+        """Slide the last hunk as far down as all other hunks are; `fresh` grows by the lines it passes.
 
-        Where one step changes two places, the end that both texts have in common took the last lines of a
-        new function for those of the function before it.
+        Example: one step changes two places, the second by adding a function at the end. Both texts end
+        alike, and a diff would take the last lines of the new function for those of the function before it.
         """
         start, stop, low, high = each
         weave = self.weave
@@ -249,9 +258,10 @@ class Folding:
         return start, stop, low, high
 
     def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
-        """Split where all old lines are there again, each as often: what came stands around them.
+        """Split a hunk whose old lines all remain, each as often: the new lines stand around them.
 
-        A person's lines before and behind a brace at the end of a session's block: the first are within it.
+        Example: a person adds lines before and behind the brace at the end of a session's block. The lines
+        before the brace are within the block.
         """
         low_old, high_old, low_new, high_new = each
         old, new = (
@@ -267,9 +277,9 @@ class Folding:
         return [part for part in parts if part[2] < part[3]]
 
     def _around_returned(self, each: Range, fresh: list[int]) -> list[Range]:
-        """Split where a change of nobody's is taken back: what came with its old lines stands beside them.
+        """Split a hunk that takes back a gap: the lines that came with the old ones stand beside them.
 
-        A stash takes a correction away, and a person writes a line below the one that was corrected.
+        Example: a stash takes a correction away, and a person writes a line below the one that was corrected.
         """
         low_old, high_old, low_new, high_new = each
         weave, shown = self.weave, self.weave.shown
@@ -294,9 +304,10 @@ class Folding:
         return [each]
 
     def _by_pop(self, each: Range) -> list[Range]:
-        """Split removed lines off that a session had removed and nobody's change had brought back.
+        """Split off removed lines that a session had removed before and a gap had brought back.
 
-        A stash and its pop, beside which a person rewrote a line. The others must pair one to one.
+        Example: a stash and its pop, while a person rewrote a line beside them. The other lines must pair one
+        to one.
         """
         low_old, high_old, low_new, high_new = each
         removed = self.weave.shown[low_old:high_old]
@@ -319,7 +330,7 @@ class Folding:
         return [part for part in parts if part[0] < part[1]]
 
     def _came_back(self, atom: int) -> bool:
-        """Tell whether a session removed a line, and nobody's change put it back."""
+        """Tell whether a session removed a line and a gap put it back."""
         weave, ops = self.weave, self.weave.ops[atom] or ()
         return (
             len(ops) > 1
@@ -331,10 +342,10 @@ class Folding:
         )
 
     def _by_owner(self, each: Range) -> list[Range]:
-        """Split what nobody recorded where it goes from one owner's lines to another's, line for line.
+        """Split a gap where it goes from one owner's lines to another's, line for line.
 
-        A formatter rewrites the lines of two sessions at once; each may take its own (see `follow`).
-        Where the lines do not pair one to one nobody can say which became which.
+        Example: a formatter rewrites lines of two sessions at once; each session may take its own (see
+        `follow`). Where lines do not pair one to one, nobody can say which line became which.
         """
         low_old, high_old, low_new, high_new = each
         # A formatter that joins or splits lines leaves no pairs to go by.
@@ -348,7 +359,7 @@ class Folding:
         return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
 
     def _slide(self, start: int, stop: int, fresh: list[int], floor: int, ceiling: int) -> int:
-        """Tell how far down to read a hunk that only removes or only inserts, up where it is negative."""
+        """Tell by how many lines to slide down a hunk that only removes or only inserts; negative is up."""
         if start == stop:
             return -rest_of_slide(self.weave, self.owner, start, fresh, floor)
         return 0 if fresh else slide_to_own(self.weave, start, stop, floor, ceiling)
@@ -362,13 +373,13 @@ class Folding:
         made = weave.hunks[hunk]
         made.left, made.right = left, right
         gone = set(removed)
-        # A line rewritten n times has n dead lines beside it, which are in nobody's way: without this, 4,000
-        # rewrites took 7.2 s, four times as long as 2,000.
+        # A line that was rewritten n times has n dead lines beside it, which are in nobody's way. Without
+        # this check 4,000 rewrites took 7.2 s, four times as long as 2,000.
         dead: list[int] = []
         is_known = may_return(weave, fresh, surroundings)
         if not removed or is_known:
             dead = [atom for atom in weave.between(left, right) if atom not in gone]
-        # Asked before anything is inserted: a line returned keeps its author, a line inserted gets a new one.
+        # Ask before anything is inserted: a returned line keeps its author, an inserted line gets a new one.
         back = returning(weave, dead, fresh, surroundings, self.owner is not None) if is_known else {}
         place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
         self._delete(hunk, removed)
@@ -382,7 +393,7 @@ class Folding:
         weave.hunks[hunk].dels = removed
 
     def _grow(self, hunk: int, place: int, fresh: list[int], back: dict[int, int]) -> list[int]:
-        """Insert the new lines, returning those that were there before; the new visible run."""
+        """Insert the new lines and return those that were there before; gives the new visible run."""
         weave = self.weave
         if back:
             place = weave.prev[back[min(back)]]
@@ -402,7 +413,7 @@ class Folding:
         return grown
 
     def _moves(self, surroundings: Surroundings) -> None:
-        """Link lines that repeat older text; a move is one unit with what it took away."""
+        """Link lines that repeat older text. A move is one unit with the removal of what it moved."""
         weave = self.weave
         taken_by = self._removers()
         last = {weave.line[atom]: atom for atom in sorted(taken_by)}
@@ -414,12 +425,12 @@ class Folding:
         self._join_moved_back(taken_by)
 
     def _removers(self) -> dict[int, int]:
-        """Map the atoms this step removed to its hunks."""
+        """Map each atom that this step removed to the hunk that removed it."""
         made = enumerate(self.weave.hunks[self.first :])
         return {atom: at for at, hunk in made for atom in hunk.dels}
 
     def _join_moved_back(self, taken_by: dict[int, int]) -> None:
-        """What came back left another place in the same step."""
+        """Join a hunk that brought lines back with the hunk of this step that removed them elsewhere."""
         weave = self.weave
         for at, made in enumerate(weave.hunks[self.first :]):
             for atom in made.undels:
@@ -437,14 +448,14 @@ class Folding:
         self.joined[high] = low
 
     def _rims(self, after: bytes | None, ranges: list[Range]) -> None:
-        """Record creation, deletion, and whether the last line is complete."""
+        """Record creation, deletion, and whether the last line ends with a newline."""
         weave = self.weave
         if (weave.text is None) != (after is None):
             hunk = self.first if ranges else self._new_hunk()
             weave.operate(EXISTS, hunk, after is not None)
             made = weave.hunks[hunk]
             (made.undels if after is not None else made.dels).append(EXISTS)
-            # A file is created or deleted as one: half of a deletion is no tree that anybody saw.
+            # A file is created or deleted as a whole: half of a deletion is a tree that nobody ever saw.
             for index in range(1, len(self.joined)):
                 self._join(0, index)
         if after:
@@ -454,8 +465,8 @@ class Folding:
         weave = self.weave
         last = weave.hunks[self.first + len(ranges) - 1] if ranges else None
         at_end = last is not None and last.right == END
-        # Whoever appends complete lines completes the file, also where the newline that ends
-        # it is another's and not committed yet.
+        # Whoever appends complete lines completes the file too, also where the newline before them is
+        # another's and not committed yet.
         shared = at_end and is_complete and weave.ops[NEWLINE] is not None
         if is_complete == weave.complete and not shared:
             return
@@ -471,8 +482,8 @@ class Folding:
         for index in range(len(self.joined)):
             root = self._root(index)
             if root not in named:
-                # The n-th hunk of a step: journals on disk keep these names, so replaying must never number
-                # them otherwise.
+                # A unit is named by the number of its hunk within the step. Journals on disk keep these
+                # names, so a replay must always number hunks in this way.
                 key = f"{self.key}.{len(named)}"
                 named[root] = len(weave.units)
                 weave.units.append(Unit(key, self.owner, len(weave.steps)))

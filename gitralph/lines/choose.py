@@ -1,19 +1,28 @@
 """Which pieces one session commits: HEAD, less the lines it removed, plus the lines it added; or why not.
 
 1. Together: what one step removed and brought in one place goes together or not at all.
-2. Built on: a piece that replaced lines which another brought and HEAD lacks waits for that other; so does
-   one inside such a block, and one around a line that only others removed.
-3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
-   piece.
-4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
-   unless HEAD had a text without it since, or has what stands for it.
-5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
-   stands inside one block of them, beside a line with a word.
-6. Old read: a step that was written from a copy without another's line waits, while that line is in neither
-   HEAD nor the file and who wrote it has not seen the file again. No commit takes the line from HEAD: a gap
-   took it. A copy that lacks what its writer had recorded himself is no old one: the file was put back.
 
-The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
+2. Built on: a piece may replace lines that another piece brought and HEAD lacks. Then it waits for that other
+piece. So does a piece inside a block of such lines, and a piece around a line that only others removed.
+
+3. Superseded: rule 2 does not hold where no line and no word is left of those other lines. The later piece
+goes, and the removals under those lines go with it.
+
+4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
+the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
+for it; nor where the piece only added lines and the edit replaced all of them without keeping a word.
+
+5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of their
+words. So does a gap inside one block of these lines, beside a line with a word.
+
+6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
+is in neither HEAD nor the file and its writer has not seen the file again. No commit takes that line out of
+HEAD: a gap took it. Where the copy lacks also what the step's own session had recorded, it is no old copy:
+somebody put the file back.
+
+7. The net: the finished text is checked by another way, see `net`.
+
+8. Said: a note tells of lines of the session that are left nowhere.
 """
 
 from __future__ import annotations
@@ -39,17 +48,18 @@ from gitralph.lines.text import ends_with_newline, has_words, split_lines, words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
-"""What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""
+"""What becomes of a gap on the session's lines: it stays out, or goes with every word kept, or with half."""
 
 _DEEP = 50
-"""So many edits over one another are followed."""
+"""So many edits on top of one another are followed."""
 
 
 @dataclass(frozen=True)
 class Bond:
     """A hunk that cannot go without another piece.
 
-    `soft`: it only takes something along; `whole`: a file is there or it is not.
+    `soft`: the bond refuses nothing, it only lets superseded removals go along. `whole`: the bond concerns
+    the file as a whole, which is there or not. `stale`: the reason to refuse is "stale".
     """
 
     hunk: int
@@ -61,7 +71,7 @@ class Bond:
 
 
 class Attempt:
-    """One attempt: the pieces that are wanted, superseded, followed and included."""
+    """One attempt at a choice: the pieces that are wanted, superseded, followed and included."""
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
@@ -79,7 +89,7 @@ class Attempt:
             for n, unit in enumerate(known.weave.units)
             if step_of(unit.key) in shells
         }
-        """Whose shell command it was that changed no word of some lines of another session."""
+        """For each piece that changed no word of other sessions' lines: whose shell command made it."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
 
@@ -100,7 +110,10 @@ class Attempt:
         return self.takes(unit) if known.on_disk(line) else self.is_written_over(line)
 
     def is_written_over(self, line: int) -> bool:
-        """Tell whether a line that is nowhere goes from the record: an edit that HEAD lacks is over it."""
+        """Tell whether a line that is in neither HEAD nor the file is committed from the record (rule 4).
+
+        An edit that HEAD lacks has replaced the line, and will go on top of it later.
+        """
         known = self.known
         unit, killer = known.brought_by(line), known.unit(line)
         if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
@@ -115,14 +128,17 @@ class Attempt:
         return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)
 
     def is_over(self, line: int) -> bool:
-        """Tell whether a line that is gone stays so: HEAD had a text without it, or has what replaced it."""
+        """Tell whether a line that is gone stays gone:
+
+        HEAD had a text without it, or has what replaced it.
+        """
         known = self.known
         if line not in self._over:
             self._over[line] = known.is_settled(line) or known.is_replaced_in_head(line)
         return self._over[line]
 
     def is_taken_back(self, unit: int) -> bool:
-        """Tell whether nothing that a piece brought is left, and all that it removed is there."""
+        """Tell whether a piece was taken back: all it brought is gone, and all it removed is there."""
         known = self.known
         births, taken = known.births(unit), known.taken(unit)
         if not all(map(known.is_history, births)) or not all(map(known.on_disk, taken)):
@@ -130,13 +146,13 @@ class Attempt:
         return bool(taken) or not any(self._came(known.unit(x)) for x in births)
 
     def _came(self, unit: int) -> list[int]:
-        """The lines that a piece brought, or brought back: a block that moves once more."""
+        """The lines that a piece brought, and those that it brought back, as a block that moves again."""
         made = [self.weave.hunks[n] for n in self.weave.units[unit].hunks]
         back = [x for each in made for x in each.undels if x > NEWLINE and self.known.on_disk(x)]
         return [*self.known.births(unit), *back]
 
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
-        """Tell whether no line that says something is left of a piece, and the other replaced all of it."""
+        """Tell whether another piece replaced all lines of a piece and kept no word of them."""
         known = self.known
         births = known.births(unit)
         told = [x for x in births if known.says(x)]
@@ -147,7 +163,7 @@ class Attempt:
         return known.words(births).isdisjoint(known.words(self._came(killer)))
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
-        """Tell whether a piece that took lines of another is a recorded edit that still shows on disk."""
+        """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
         known, weave = self.known, self.weave
         if depth > _DEEP or (weave.units[unit].owner is None and not self.corrects(unit, over)):
             return False
@@ -166,7 +182,11 @@ class Attempt:
         return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
 
     def still_means(self, unit: int, depth: int = 0) -> bool:
-        """Tell whether no text that a piece does not know stands where it removed lines."""
+        """Tell whether the removals of a piece still hold.
+
+        They do not where a text stands in their place that neither the piece nor any other going piece
+        brought.
+        """
         known, births = self.known, self.known.births(unit)
         is_other = False
         for line in births if depth < _DEEP else ():
@@ -182,7 +202,7 @@ class Attempt:
         return not is_other
 
     def writes(self, unit: int, depth: int = 0) -> bool:
-        """Tell whether the commit has text of a piece, or what was made of it since."""
+        """Tell whether the commit has text of a piece, or what was made of that text since."""
         known = self.known
         for line in known.births(unit) if depth < _DEEP else ():
             if not known.in_head[line] and self.shows(line):
@@ -211,7 +231,7 @@ class Attempt:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
         yield from self._versions()
-        if self.over and known.on_disk(EXISTS):  # a file that went has lost all its lines, whoever read it
+        if self.over and known.on_disk(EXISTS):  # all lines of a deleted file are gone, whoever had read them
             yield from self._old_reads()
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
@@ -219,7 +239,7 @@ class Attempt:
                 yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=maker == BASE)
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """It replaced lines that HEAD lacks, or took away what stands for lines of HEAD."""
+        """Bonds of a hunk that replaced lines HEAD lacks, or took away what stands for lines of HEAD."""
         known = self.known
         foreign = self.weave.hunks[known.foreign].unit
         for line in made.dels:
@@ -229,14 +249,15 @@ class Attempt:
             if not writes:
                 gone = [x for x in known.by_unit.get(unit, ()) if known.is_removed(x)]
                 if known.credit(line) == number and gone:
-                    # what it removed stands for lines of HEAD; the very line, where those were moved
+                    # What the hunk took away stands for lines of HEAD. Where those were only moved, it is the
+                    # very line.
                     text = self.weave.content(line)
                     moved = known.says(line) and any(
                         x > NEWLINE and self.weave.content(x) == text for x in gone
                     )
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
-                # nobody will bring it, and nothing of HEAD is under it but what HEAD has got there since
+                # Nobody will bring the line any more, and of HEAD it covers only what HEAD got there since.
                 if known.by_unit.get(foreign) and self._has_other_version(made):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:
@@ -245,10 +266,10 @@ class Attempt:
                 )
 
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
-        """Lines of its own stand on disk, but nobody's change put them where they stand."""
+        """Bonds of a hunk whose lines stand on disk where somebody else's unrecorded change put them."""
         for line in made.births:
             if self.counts(self.known.unit(line)):
-                continue  # it took the line away itself
+                continue  # the session's own piece took the line away
             if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):
@@ -256,7 +277,7 @@ class Attempt:
 
     @property
     def nobodys(self) -> dict[bytes, int]:
-        """What nobody recorded bringing into the file, by its text."""
+        """The lines on disk that nobody recorded, by text, each with the piece of its gap."""
         known = self.known
         if not hasattr(self, "_nobodys"):
             self._nobodys = {
@@ -267,9 +288,9 @@ class Attempt:
         return self._nobodys
 
     def _around(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """A range that went holds no line of HEAD that its owner never saw.
+        """Bonds of a removed range: it may hold no line of HEAD that its owner never saw.
 
-        One that was rewritten holds none either that only others removed.
+        A range that was rewritten may also hold no line that only others removed.
         """
         known = self.known
         gone = [x for x in made.dels if x > NEWLINE and not self.shows(x)]
@@ -281,18 +302,21 @@ class Attempt:
                         yield Bond(number, known.unit(line), Kind.AROUND, stale=unseen)
 
     def _inside(self, number: int, fresh: list[int]) -> Iterator[Bond]:
-        """Within a block that HEAD lacks: on both sides before the next line that the commit has."""
+        """Bonds of new lines inside a block that HEAD lacks: the block goes on above and below them."""
         sides = (
             self._beyond(fresh[0], number, self.weave.prev),
             self._beyond(fresh[-1], number, self.weave.next),
         )
         for unit in sorted(sides[0] & sides[1]):
             if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
-                continue  # a person gave these lines of it, and no others
+                continue  # a person gave the session these lines of the gap, and no others
             yield Bond(number, unit, Kind.INSIDE, stale=unit == BASE)
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
-        """Who brought the lines that the commit lacks, in one direction, as of when a hunk was made."""
+        """The pieces of lines that the commit lacks, in one direction up to the next line that it has.
+
+        Lines count as they stood when the hunk was made.
+        """
         known, found = self.known, set[int]()
         births = self.weave.birth
         line = way[line]
@@ -309,7 +333,7 @@ class Attempt:
         return {self.weave.hunks[n].unit for n in found}
 
     def _whole_file(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """A file that was made takes the place of all that HEAD has there; a deleted one is gone whole."""
+        """Bonds of a whole file: a new one replaces all that HEAD has there, a deleted one loses it."""
         known = self.known
         if not known.in_head[EXISTS] or not (EXISTS in made.undels or EXISTS in made.dels):
             return
@@ -331,7 +355,7 @@ class Attempt:
                 )
 
     def _old_reads(self) -> Iterator[Bond]:
-        """Written from an old read, and a line that it did not know is in neither HEAD nor the file."""
+        """Bonds of rule 6: a step from an old copy took a line that is now in neither HEAD nor the file."""
         known, weave = self.known, self.weave
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
@@ -353,9 +377,9 @@ class Attempt:
                     yield Bond(weave.units[unit].hunks[0], other, Kind.OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
-        """HEAD never gets both of two versions of a line, nor neither.
+        """Bonds between two versions of a line: HEAD never gets both of them, nor neither.
 
-        Versions are two of which one replaced the other, or that say the same.
+        Two lines are versions where one replaced the other, or where they say the same.
         """
         known, weave = self.known, self.weave
         gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.is_only(x, 1)}
@@ -370,13 +394,13 @@ class Attempt:
                     one, two = known.unit(line), known.unit(other)
                     if self.counts(one) != self.counts(two):
                         one, two = (one, two) if self.counts(one) else (two, one)
-                        # the first text has no hunk: it is superseded with what was put in its place
+                        # the first text has no hunk: it goes as superseded when its replacement goes
                         one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, Kind.OTHER_VERSION, stale=stale)
 
     def replaced_by(self, line: int) -> set[int]:
-        """What was put in the place of a line when it went, and in the place of that, at any time."""
+        """All lines that were ever put in the place of a line, or in the place of such a line."""
         found, todo = set[int](), [line]
         while todo:
             for number, stands, _ in self.known.changes.get(todo.pop(), ()):
@@ -389,7 +413,7 @@ class Attempt:
     # --- superseding ---
 
     def supersede(self, bond: Bond) -> None:
-        """Take what stands in the way along as removals, if no line and no word of it is left."""
+        """Let the pieces in the way go as removals where no line and no word of them is left (rule 3)."""
         known, weave = self.known, self.weave
         if bond.kind not in (Kind.REPLACES, Kind.STANDS_FOR) or bond.stale or bond.unit in self.own:
             return
@@ -418,7 +442,7 @@ class Attempt:
         self.superseded |= set(more)
 
     def _made_of(self, units: Collection[int]) -> list[int]:
-        """The lines of the commit that were written where lines of some pieces stood, and later ones."""
+        """The lines of the commit that stand where lines of these pieces stood, also by later edits."""
         known, every = self.known, self.weave.units
         found, lines = set[int](), list[int]()
         todo = {every[known.unit(x)].step for unit in units for x in known.births(unit)}
@@ -431,7 +455,7 @@ class Attempt:
         return lines
 
     def let_go(self) -> None:
-        """Let go of a block of which a change of nobody's left no line that says something."""
+        """Give up each own piece of which a gap left no line that says something."""
         known = self.known
         for unit in self.own:
             told = [x for x in known.births(unit) if known.says(x)]
@@ -448,7 +472,7 @@ class Attempt:
     # --- following ---
 
     def follow(self, how: str) -> None:
-        """Take along what nobody recorded on the session's own lines."""
+        """Let gaps on the session's own lines go along (rule 5)."""
         known, weave = self.known, self.weave
         for number, unit in enumerate(weave.units):
             if unit.owner is None and number not in (BASE, weave.hunks[known.foreign].unit):
@@ -459,7 +483,7 @@ class Attempt:
                     self.wanted.add(number)
 
     def drop_corrections(self) -> None:
-        """What nobody recorded on a piece that stays out stays out with it."""
+        """Where a piece stays out, the gaps that follow it stay out too."""
         known, weave = self.known, self.weave
         for unit in sorted(self.followed, reverse=True):
             hunks = [weave.hunks[n] for n in weave.units[unit].hunks]
@@ -490,9 +514,9 @@ class Attempt:
             return all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken})
         made = hunks[0]
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
-        rims = [x for x in rims if self.shows(x)]  # beside a line that is gone nothing follows it
+        rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
-            # between two that say nothing it may be anywhere
+            # Between two lines without a word it may belong anywhere.
             return any(has_words(weave.content(x)) for x in rims)
         return bool(rims) and not any(weave.content(x).strip() for x in births)
 
@@ -500,16 +524,17 @@ class Attempt:
         return [word for line in lines for word in words(self.weave.content(line))]
 
     def _has_other_version(self, made: Hunk) -> bool:
-        """Tell whether HEAD has got lines that no step knows where a hunk was made."""
+        """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
         known = self.known
         between = self.weave.between(made.left, made.right)
         return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
 
     def corrects(self, gap: int, over: int) -> bool:
-        """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
+        """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.
 
-        Else git may have taken them away before, and somebody wrote where nothing of them stood. What HEAD
-        has already corrects nothing: it was committed with them, and what stands beside it came later.
+        Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
+        the gap that HEAD has already do not count: they were committed, and the session's lines came beside
+        them later.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
@@ -522,10 +547,10 @@ class Attempt:
 
 
 def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
-    """The steps that were written from an old read, each with those that it did not know.
+    """For each step that was written from an old copy: the steps that the copy lacked.
 
-    Who wrote from an old copy knew what he had written himself: where the copy lacks that too, git or a
-    person had put the file back.
+    Whoever wrote from an old copy knew its own edits. Where the copy lacks those too, git or a person had put
+    the file back, and the step is not listed.
     """
     owner = {step.key: step.owner for step in steps}
     return {step.key: step.over for step in steps if step.owner not in map(owner.get, step.over)}
@@ -544,9 +569,10 @@ def separate(
     heads: Heads = tuple,
     moved: bytes | None = None,
 ) -> Separation:
-    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left.
+    """Make the text that the owners' commit has instead of HEAD's, or say why not.
 
-    UNRECORDED as the owner asks for what nobody recorded: a person's part.
+    `moved` is HEAD's text at the path that the file was moved from, None for a file that was not moved. With
+    UNRECORDED as the owner it makes a person's commit, of what nobody recorded.
     """
     if head == disk:
         return Separation(head)
@@ -599,7 +625,7 @@ def separate(
 
 
 def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
-    """The lines that go because the pieces that took them are superseded, and whose those pieces are."""
+    """The lines that go with superseded pieces, each with the owners of these pieces."""
     found = dict[bytes, set[str | None]]()
     for unit in choice.superseded:
         for line in choice.known.taken(unit):
@@ -640,7 +666,7 @@ def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
 def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
     known, weave = choice.known, choice.weave
     order = weave.order()
-    # most lines of a large file are of both texts, and nothing ever happened to them
+    # Most lines of a large file are in both texts, and nothing ever happened to them.
     in_head, changes = known.in_head, known.changes
     shown = [line for line in order if (in_head[line] and line not in changes) or choice.shows(line)]
     text = _text(choice, shown) if choice.shows(EXISTS) else None
@@ -667,14 +693,14 @@ def _text(choice: Attempt, shown: list[int]) -> bytes:
         return b""
     is_complete = choice.shows(NEWLINE)
     if known.in_head[NEWLINE] != known.on_disk(NEWLINE):
-        # the newline at the end goes with the last line
+        # The newline at the end goes with the last line.
         ends = split_lines(known.head), split_lines(known.disk)
         if is_complete != known.on_disk(NEWLINE) and not known.in_head[shown[-1]] and ends[1]:
             is_complete = known.on_disk(NEWLINE) or not known.on_disk(shown[-1])
         elif known.in_head[shown[-1]] and not ends_with_newline(known.head):
             is_complete = is_complete or choice.weave.content(shown[-1]) != ends[0][-1]
     elif not known.in_head[NEWLINE]:
-        is_complete = False  # neither text has it
+        is_complete = False  # neither text ends with a newline
     return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
 
 
@@ -708,7 +734,7 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[LineNote]:
 def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[LineNote]:
     """What the session's records brought, and is in none of HEAD, file and commit by somebody else's change.
 
-    `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.
+    `old` names who wrote from an old copy of the file, by the key of the gap that shows it.
     """
     known, weave = choice.known, choice.weave
     passed, lost = held(""), list[tuple[int, int, int]]()
@@ -762,7 +788,7 @@ def _stays(choice: Attempt) -> Iterator[LineNote]:
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:
-    """The line numbers on disk of some lines, or of what stands where they stood."""
+    """The line numbers on disk of some lines, or of what stands in their place."""
     wanted, shown, here, at = set(lines), set(weave.shown), 1, list[int]()
     for line in weave.order() if wanted else ():
         if line in wanted:

@@ -1,4 +1,4 @@
-"""Takes the recorded steps of a path into a weave, and what nobody recorded between them as gaps."""
+"""Puts the recorded steps of a path into a weave; what nobody recorded between them goes in as gaps."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _take_in(
 
 
 def _keep(weave: Weave, first: int, line: int) -> None:
-    """Equal lines shift, so one hunk took a line and another brought it back: it stays as it was."""
+    """Forget a hunk's removal of a line that an equal line's return undoes: the line stays as it was."""
     for number, hunk in enumerate(weave.hunks[first:], first):
         if line in hunk.dels or line in hunk.undels:
             weave.forget(number, line)
@@ -57,9 +57,9 @@ def _keep(weave: Weave, first: int, line: int) -> None:
 
 
 def _taken_back(weave: Weave, step: Step) -> list[int] | None:
-    """Return the lines of a text that an undo, a redo or a restore left; None where its units do not say.
+    """Return the lines of the text that an undo, a redo or a restore left; None where its units do not tell.
 
-    Of equal lines, such as braces, a diff may take one for new that came back.
+    A diff may take one of several equal lines, such as braces, for new although it came back.
     """
     names = {*step.undoes, *step.restores}
     if not names:
@@ -75,7 +75,7 @@ def _taken_back(weave: Weave, step: Step) -> list[int] | None:
     def is_recorded(number: int) -> bool:
         return weave.owner_of(number) is not None
 
-    # What nobody recorded counts, or what came between does not: the text says which.
+    # Either gaps count, or what came between does not: the text tells which.
     ways: list[Callable[[int], bool]] = [is_left, lambda n: is_left(n) and is_recorded(n)]
     if step.restores:
         ways = [is_recorded, lambda n: weave.owner_of(n) in owners]

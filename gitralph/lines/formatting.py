@@ -1,7 +1,12 @@
-"""What a formatter did to others' lines is taken out of the step of whoever ran it.
+"""Takes what a formatter did to other sessions' lines out of the step of the session that ran it.
 
-A line that another session had brought and HEAD lacked, and of which no word changed, stays that session's:
-its new form is a change of nobody's before the step, and one that keeps all words follows the line's owner.
+Example: session s1 runs a formatter in its shell, which indents an uncommitted line of session s2. No word of
+the line changes, so the line stays s2's. The change is told as a gap before the step of s1, and a gap that
+keeps all words follows the owner of the line.
+
+Three other formatters are handled elsewhere: one that nobody recorded is a gap and follows by rule 5 of
+`choose`; one in a repository hook is in `commit/hook_changes.py` and `decide/rewrites.py`; a session's on its
+own lines is an edit as any other.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ Held = Callable[[str], Container[bytes]]
 
 
 def told_apart(steps: Sequence[Step], held: Held) -> list[Step]:
-    """Return the steps, those of shell commands beginning with others' lines as the command left them."""
+    """Return the steps. A step by a shell command begins with others' lines as the command left them."""
     out = list[Step]()
     writer = dict[bytes, str | None]()
     for step in steps:

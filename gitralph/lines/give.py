@@ -1,8 +1,8 @@
 """What nobody recorded of a file, line by line, for a person who says whose it is.
 
-An assignment is a step that gives pieces of a gap an owner. Here each change of nobody's is told once, with
-the line it belongs to and whoever's recorded lines it stands among, and what a person chose is made into the
-texts and places of a record. Must not decide who gets what.
+An assignment is a step that gives pieces of a gap an owner. This module lists each unrecorded change once,
+with its line and the sessions among whose lines it stands. It also turns what a person chose into the texts
+and places of a record. It must not decide who gets what.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE
 
 
 class Unrecorded(NamedTuple):
-    """One smallest change that nobody recorded.
+    """The smallest change that nobody recorded.
 
-    `line` counts from 1 in the file as it stands; the lines of HEAD in `removed` stood before it, and
-    one more than there are lines stands for the end. `added`: the line itself is new. `sessions` have
-    uncommitted lines that the change replaced or stands among; `stale`: HEAD has other text there than what
-    was changed. `end`: the newline at the end of the file changes with it; `file`: the file itself came or
-    went by nobody.
+    `line` counts from 1 in the file on disk; the end of the file is one more than there are lines. `removed`
+    are lines of HEAD that stood before that line. `added`: the line itself is new. `sessions` have
+    uncommitted lines that the change replaced or stands among. `stale`: HEAD has another text there than the
+    one that was changed. `end`: the newline at the end of the file changes too. `file`: nobody recorded that
+    the file itself came or went.
     """
 
     line: int
@@ -41,13 +41,13 @@ class Unrecorded(NamedTuple):
 
 
 def recorded(known: Pieces, owners: Collection[str]) -> dict[int, str]:
-    """The lines of the file that others than these have recorded and not committed: whose."""
+    """The uncommitted lines of the file that other sessions than `owners` recorded, each with its session."""
     whose = ((at, known.owner(line)) for at, line in enumerate(known.weave.shown, 1) if known.is_added(line))
     return {at: owner for at, owner in whose if owner is not None and owner not in owners}
 
 
 def unrecorded(known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> list[Unrecorded]:
-    """What nobody recorded, in the order of the lines; uncommitted lines of `owners` are not in the way."""
+    """List what nobody recorded, in line order; uncommitted lines of `owners` are never in the way."""
     ways = _Ways(known, owners, steps)
     found, removed, number = list[Unrecorded](), list[int](), 0
     for line in (*_in_pairs(known), END):  # END stands for what was removed after the last line
@@ -70,7 +70,7 @@ def unrecorded(known: Pieces, owners: Collection[str], steps: Sequence[Step] = (
 
 
 class _Ways:
-    """What stands in the way of changes that nobody recorded: the bonds that they would have."""
+    """What stands in the way of giving unrecorded changes: the bonds that they would have."""
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step]) -> None:
         self.known, self.owners = known, owners
@@ -93,7 +93,7 @@ class _Ways:
             self.followed |= {unit: owner for unit in theirs.followed if known.births(unit)}
 
     def is_taken(self, line: int) -> bool:
-        """Nobody's change took away a line of HEAD, or wrote anew one that the owners had brought."""
+        """Tell whether a gap took away a line of HEAD, or rewrote a line that the owners had brought."""
         known = self.known
         hunk = known.credit(line)
         if known.owner(line) is not None or hunk in (BASE, known.foreign):
@@ -108,7 +108,7 @@ class _Ways:
         names = {units[bond.unit].owner for bond in self.bonds if bond.hunk in hunks}
         names |= {self.followed.get(known.weave.hunks[hunk].unit) for hunk in hunks}
         todo, seen = [known.credit(line) for line in removed], set[int]()
-        while todo:  # who wrote over what nobody had put there takes these lines away too
+        while todo:  # whoever wrote over the gap's lines takes these lines away too
             hunk = todo.pop()
             seen.add(hunk)
             for line in filter(known.is_history, known.weave.hunks[hunk].births):
@@ -122,7 +122,7 @@ class _Ways:
 
 
 def _in_pairs(known: Pieces) -> Iterator[int]:
-    """All lines; of a block that nobody recorded each old line stands before the one that replaced it."""
+    """All lines. In an unrecorded block each old line stands before the line that replaced it."""
     weave = known.weave
     runs = (paired(weave, n) for n in range(1, len(weave.hunks)) if weave.owner_of(n) is None)
     by_first = {run[0]: run for run in runs if run}
@@ -135,7 +135,10 @@ def _in_pairs(known: Pieces) -> Iterator[int]:
 
 
 def _with_rims(known: Pieces, found: list[Unrecorded]) -> list[Unrecorded]:
-    """Let the last change carry the newline at the end; a file that came or went empty is a change."""
+    """Let the last change carry the newline at the end.
+
+    A file that came or went empty is a change by itself.
+    """
     head, text = known.head, known.weave.text
     if known.on_disk(EXISTS) != bool(known.in_head[EXISTS]) and known.owner(EXISTS) is None:
         found = [one._replace(file=True) for one in found or [Unrecorded(1)]]
@@ -154,10 +157,10 @@ def is_exact(
     chosen: Collection[Unrecorded],
     steps: Sequence[Step] = (),
 ) -> bool:
-    """Tell whether just the chosen changes got an owner: `after` has the step that gives them.
+    """Tell whether exactly the chosen changes got an owner; `after` has the step that gives them.
 
-    Equal lines side by side can be taken for one another: what nobody recorded must be the same after it,
-    less the chosen ones, and so must all that others own.
+    Equal lines side by side can be mistaken for each other. So what nobody recorded must be the same
+    afterwards, less the chosen changes, and so must everything that others own.
     """
     asked, left = (unrecorded(known, owners, steps) for known in (before, after))
     if [_bare(one) for one in left] != [_bare(one) for one in asked if one not in chosen]:
@@ -166,12 +169,12 @@ def is_exact(
 
 
 def _bare(one: Unrecorded) -> Unrecorded:
-    """Return a change without what its neighbours decide."""
+    """Return a change without the parts that its neighbours decide."""
     return one._replace(end=False, file=False, sessions=(), stale=False)
 
 
 def _of_others(known: Pieces, owners: Collection[str]) -> Counter[tuple[str | None, bool, bytes]]:
-    """What others own, by its text: an atom's number says nothing of its twin's."""
+    """What others own, by text, since equal lines may have changed places and thus numbers."""
     lines = ((known.owner(x), known.is_added(x), x) for x in known.differing() if x > NEWLINE)
     return Counter(
         (owner, added, known.weave.content(x))
@@ -183,9 +186,10 @@ def _of_others(known: Pieces, owners: Collection[str]) -> Counter[tuple[str | No
 def without(
     worktree: bytes | None, head: bytes | None, chosen: Sequence[Unrecorded], eol: bytes = b"\n"
 ) -> tuple[bytes | None, list[tuple[int, int, int]]]:
-    r"""Return the text without the chosen changes, and where they are: start, removed, added lines.
+    r"""Return the text without the chosen changes, and where these are.
 
-    A file that nobody's changes alone made is absent again; `eol` ends the lines that come back.
+    A place is a start, the removed lines, and the number of added lines. A file that gaps alone made is
+    absent again. `eol` ends the lines that come back.
     """
     lines = _lines(worktree, eol)
     by_line = {change.line: change for change in chosen}
@@ -224,7 +228,8 @@ def takes(
 ) -> tuple[Take, ...] | None:
     """Return what a recorded assignment gives, from the lines of its texts and the places of its hunks.
 
-    None where the places do not lead from one text to the other: then it is an edit as any other.
+    Returns None where the places do not lead from one text to the other: then the record is an edit like any
+    other.
     """
     found: list[Take] = []
     shift, done, rebuilt = 0, 0, list[bytes]()
@@ -236,7 +241,7 @@ def takes(
         shift, done = shift + added - removed, start + removed
         old = [line.removesuffix(b"\n") for line in before[start:done]]
         new = [line.removesuffix(b"\n") for line in after[at : at + added]]
-        while old and new and old[0] == new[0]:  # only there for the newline after it
+        while old and new and old[0] == new[0]:  # these lines stand there only for the newline after them
             del old[0], new[0]
             at += 1
         if old or new:

@@ -1,8 +1,8 @@
 """Pairs equal lines of two texts in whole runs.
 
-An alignment with affine gaps (O. Gotoh, "An improved algorithm for matching biological sequences",
-1982), where it is the run of pairs that costs and not the gap: a brace alone is no evidence. Takes
-O(n*m), so for short texts only. Must not know what a line says.
+This is an alignment with affine gaps (O. Gotoh, "An improved algorithm for matching biological sequences",
+1982). Here a run of pairs costs, not a gap: a single brace is no evidence. It takes O(n*m), so it serves
+short texts only. It must not know what a line says.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 
 class OldLine(NamedTuple):
-    """A line of the old text: its number, what a pair with it is worth more, and what a run costs from it.
+    """A line of the old text: its number, the extra worth of a pair with it, the cost of a run from it.
 
-    `goes_on` is what a pair is worth more right behind one with the line before; None where a run ends there.
+    `goes_on` is the extra worth of a pair right behind a pair of the line before; None where a run ends
+    there.
     """
 
     line: int
@@ -26,10 +27,10 @@ class OldLine(NamedTuple):
 def best_pairs(
     old: Sequence[OldLine], new: Sequence[int], worth: Sequence[int], rim: int = 0
 ) -> tuple[int, list[tuple[int, int]]]:
-    """Return the pairs (place in old, place in new) that are worth most together, and how much.
+    """Return the pairs (place in old, place in new) that are worth most together, and their worth.
 
-    `worth` is what a pair with each new line is worth; a run at the start or at the end of both texts
-    gets `rim` back.
+    `worth` has the worth of a pair for each new line. A run at the start or at the end of both texts gets
+    `rim` back.
     """
     wide = len(new) + 1
     best, run = [0] * wide, [-1] * wide
@@ -57,7 +58,7 @@ def best_pairs(
 
 
 def _walked_back(choices: list[bytearray], follows: list[bytearray]) -> list[tuple[int, int]]:
-    """Return the pairs that led to the end: 0 passes an old line by, 1 a new one, 2 pairs them."""
+    """Return the pairs that led to the end. A choice of 0 skips an old line, 1 a new one, 2 pairs them."""
     found, goes_on = list[tuple[int, int]](), False
     number = len(choices) - 1
     at = len(choices[0]) - 1 if choices else 0

@@ -1,7 +1,7 @@
 """Gives a session lines that nobody recorded, because a person said whose they are.
 
-The operations themselves change hands: no text changes, no other unit is touched, and what is left of
-the gap stays nobody's. Must never take an operation that somebody recorded.
+The operations of a gap change their owner: no text changes, no other unit is touched, and the rest of the gap
+stays nobody's. An operation that somebody recorded must never be taken.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, 
 
 
 def hand_over(weave: Weave, step: Step) -> None:
-    """Move the operations that a step names from the gaps they are in to the step's owner."""
+    """Move the operations that a step names from their gaps to the step's owner."""
     shown = list(weave.shown)
     for take in step.takes:
         for atom in shown[take.at : take.at + take.count]:
@@ -33,7 +33,7 @@ def hand_over(weave: Weave, step: Step) -> None:
         units += 1
         since = min(since, oldest)
     if units:
-        # what returns to a text since then must not bring the lines back as nobody's
+        # A later return to a text since then must not bring these lines back as nobody's.
         weave.known = {text: count for text, count in weave.known.items() if count <= since}
         weave.known[weave.text] = len(weave.hunks)
 
@@ -44,9 +44,10 @@ def is_nobodys(weave: Weave, hunk: int) -> bool:
 
 
 def paired(weave: Weave, hunk: int) -> list[int]:
-    """Return each line of a replacement behind the line it replaced; empty where they do not pair one to one.
+    """Return each line of a replacement behind the line it replaced; empty where they do not pair.
 
-    Then either can be taken without the others, and a removal stands before the line it belongs to.
+    They pair one to one or not at all. With pairs either line can be taken without the others, and a removal
+    stands before its own line.
     """
     made = weave.hunks[hunk]
     gone = [atom for atom in made.dels if atom > END]
@@ -59,7 +60,7 @@ def paired(weave: Weave, hunk: int) -> list[int]:
 
 
 def interleave(weave: Weave, hunk: int) -> None:
-    """Put each line of a replacement right behind the line it replaced."""
+    """Put each line of a replacement right behind the line that it replaced."""
     run, made = paired(weave, hunk), weave.hunks[hunk]
     if run:
         left, right = weave.prev[run[0]], weave.next[made.births[-1]]
@@ -68,7 +69,7 @@ def interleave(weave: Weave, hunk: int) -> None:
 
 
 def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
-    """Return a hunk of what one place gives, and the oldest gap that any of it was in."""
+    """Return a hunk with what one place gives, and the oldest gap from which any of it came."""
     index, made = len(weave.hunks), Hunk()
     sources: list[int] = []
     made.assigned = True
@@ -89,14 +90,14 @@ def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
         (made.undels if weave.complete else made.dels).append(NEWLINE)
     _take_file(weave, made, index, take)
     for source in sources:
-        weave.hunks[source].assigned = True  # what is left of it was left on purpose: it follows nobody
-    # Gaps are read again from here: a text that returns to one before it must not give the lines back to
+        weave.hunks[source].assigned = True  # the rest of this gap was left on purpose, so it follows nobody
+    # Gaps are read again from here: a text that returns to an earlier one must not give the lines back to
     # nobody.
     return made, min(sources, default=index)
 
 
 def _removed(weave: Weave, dead: list[int], content: bytes) -> int | None:
-    """Return the line that a gap removed, rather one of the first text than one that came since."""
+    """Return the line that a gap removed, preferring one of the first text over a later one."""
     fitting = [
         atom for atom in dead if weave.content(atom) == content and is_nobodys(weave, _last(weave, atom))
     ]
@@ -125,7 +126,7 @@ def _operate(weave: Weave, made: Hunk, index: int, atom: int, visible: bool) -> 
 
 
 def _take_file(weave: Weave, made: Hunk, index: int, take: Take) -> None:
-    """The first lines that are given of a file that nobody recorded making bring it along."""
+    """Let the first given lines of a file that nobody recorded making bring the file along."""
     if is_nobodys(weave, _last(weave, EXISTS)) and (made.touched() or not (take.count or take.removed)):
         exists = weave.visible(EXISTS)
         weave.operate(EXISTS, index, exists)

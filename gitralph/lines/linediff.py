@@ -1,8 +1,8 @@
 """The line diff of one step: hunks between two lists of line ids.
 
-Only lines that are unique in the file are trusted as anchors. What lies between two anchors is
-one hunk, even where a brace or a blank line in it happens to match: such a match says nothing
-about who wrote the line. Must not know owners.
+Only lines that are unique in the file serve as anchors. Everything between two anchors is one hunk, even
+where a brace or a blank line in it matches: such a match does not tell who wrote the line. This module must
+not know owners.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from gitralph.lines.gotoh import OldLine, best_pairs
 from gitralph.lines.runs import split_at_runs
 
 Range = tuple[int, int, int, int]
-"""A hunk: old lines [0], [1) become new lines [2], [3)."""
+"""A hunk: old lines [0] to [1] become new lines [2] to [3], counted from 0, ends excluded."""
 
 
 def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence of (old, new) pairs, sorted by new, in which old rises too."""
-    # Nearly every step moves nothing; this pass spares it the bookkeeping of the search.
+    # Nearly every step moves nothing; this pass saves it the bookkeeping of the search.
     if all(one[0] < other[0] for one, other in pairwise(pairs)):
         return list(pairs)
     tails: list[int] = []
@@ -46,14 +46,14 @@ def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[Range]:
-    """Return the hunks that turn `old` into `new`; `unique` knows the lines single in the file."""
+    """Return the hunks that turn `old` into `new`; `unique` tells which lines are single in the file."""
     if not old or not new:
         return [(0, len(old), 0, len(new))] if old or new else []
     anchors = _anchors(old, new, unique)
     found: list[Range] = []
     at = (0, 0)
     for anchor in [*anchors, (len(old), len(new))]:
-        # Two anchors side by side in both texts leave nothing between them; that is nearly all of them.
+        # Two anchors side by side in both texts leave nothing between them. Nearly all anchors are such.
         if anchor[0] - at[0] != 1 or anchor[1] - at[1] != 1 or not at[0]:
             _between(old, new, at, anchor, found)
         at = anchor
@@ -67,12 +67,12 @@ def _between(
     anchor: tuple[int, int],
     found: list[Range],
 ) -> None:
-    """Add the hunk between two anchors, less the equal lines that grow from either of them."""
+    """Add the hunk between two anchors, less the equal lines next to either anchor."""
     low_old, low_new = start
     high_old, high_new = anchor
     whole = low_old, high_old, low_new, high_new
-    # From the top first: git's own diff slides an ambiguous hunk down as well, so the hunk is where people
-    # see it.
+    # Equal lines are taken from the top first. git's own diff slides an ambiguous hunk down too, so the hunk
+    # is where people see it.
     while low_old < high_old and low_new < high_new and old[low_old] == new[low_new]:
         low_old += 1
         low_new += 1
@@ -88,15 +88,18 @@ def _between(
 
 
 _RIM, _SHORT, _CELLS = 12, 3, 4_000
-"""Equal lines at either end that are read again, the run within a place that is worth no more than none, and
-how large a place may be: 4,000 pairs of lines take 2 ms."""
+"""Limits for reading a place again by runs of equal lines.
+
+``_RIM`` equal lines at either end are read again. A run of ``_SHORT`` lines within a place is worth no more
+than none. A place has at most ``_CELLS`` pairs of lines; 4,000 pairs take 2 ms.
+"""
 
 
 def _by_runs(old: Sequence[int], new: Sequence[int], whole: Range, left: Range) -> list[Range] | None:
     """Read a place by the longest runs of equal lines; None where the equal ends are as good.
 
-    A value changes, and a new function comes behind the end of the old one: the last lines of both
-    are the same, and taken for the old ones they make one hunk of all.
+    Example: a value changes, and a new function follows the function that holds it. Both functions end with
+    the same lines. Taken for the old ones, these lines would make one hunk of everything.
     """
     low_old, high_old = max(whole[0], left[0] - _RIM), min(whole[1], left[1] + _RIM)
     low_new = left[2] - (left[0] - low_old)
@@ -123,7 +126,7 @@ def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], boo
     for line in new:
         if line in places:
             seen[line] = seen.get(line, 0) + 1
-    # Once on both sides, as patience diff demands; a line that the edit doubled cannot say which copy is the
-    # old one.
+    # A line must be single on both sides, as patience diff demands. A line that the edit doubled cannot say
+    # which copy is the old one.
     pairs = [(places[line], at) for at, line in enumerate(new) if seen.get(line) == 1]
     return rising(pairs)

@@ -1,6 +1,6 @@
 """What a set of hunks leaves visible: the text of HEAD, of a commit, of the working tree.
 
-Pure evaluation of a weave. Must not decide which hunks belong together.
+This only evaluates a weave. It must not decide which hunks belong together.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from itertools import compress, islice
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
 
 Flags = bytearray
-"""One byte per hunk: COUNTS or GHOST where its operations count, else 0."""
+"""One byte for each hunk: COUNTS or GHOST where its operations count, else 0."""
 
 COUNTS, GHOST = 1, 2
-"""A ghost is a superseded unit: its operations count, but none of its lines ever was in a commit."""
+"""A ghost is a superseded unit: its operations count, but none of its lines was ever in a commit."""
 
 
 _PIECE = 1 << 14
 
 
 def flags_of(weave: Weave, units: Iterable[int]) -> Flags:
-    """Return the flags of some units, by index, and of the base."""
+    """Return the flags of some units, given by index, and of the base."""
     flags = bytearray(len(weave.hunks))
     # The first text belongs to every commit.
     flags[BASE] = 1
@@ -47,8 +47,8 @@ def visible(weave: Weave, atom: int, flags: Flags) -> bool:
 
 
 def states(weave: Weave, flags: Flags) -> bytearray:
-    """Return per atom whether it is visible."""
-    # Nearly all lines of a large file have no operation: of these the flags are looked up in C.
+    """Return for each atom whether it is visible."""
+    # Nearly all lines of a large file have no operation; the flags of these are looked up in C.
     found = bytearray(map(flags.__getitem__, weave.birth)).replace(b"\2", b"\1")
     for atom in compress(range(len(found)), weave.ops):
         found[atom] = visible(weave, atom, flags)
@@ -62,14 +62,16 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
     numbers = map(weave.line.__getitem__, compress(order, map(shown.__getitem__, order)))
     lines = map(weave.texts.__getitem__, numbers)
     pieces, last = [], b""
-    # By pieces: `bytes.join` keeps 80 bytes for each part until it is done, 80 MB for a million lines.
+    # Join piece by piece: `bytes.join` keeps 80 bytes for each part until it is done, 80 MB for a million
+    # lines.
     while piece := list(islice(lines, _PIECE)):
         pieces.append(b"\n".join(piece))
         last = piece[-1]
     if not pieces:
         return b""
-    # An empty line is there only if it is ended, also where whoever left the file's end open stays out.
+    # An empty last line exists only if a newline ends it, also where the session that left the file's end
+    # open stays out.
     if shown[NEWLINE] or not last:
-        # `join` then ends the last line as well.
+        # with an empty last part `join` ends the last line as well
         pieces.append(b"")
     return b"\n".join(pieces)

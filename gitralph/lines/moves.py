@@ -1,8 +1,8 @@
-"""Recognises text that comes back: restored beside its dead twin, moved, or pasted elsewhere.
+"""Recognises text that comes back: restored where it stood, moved, or pasted elsewhere.
 
-A line that returns where it stood is the old line, so that stash and pop give it back to whoever
-wrote it. A line that turns up elsewhere is new, with a link to where it came from. Must only
-trust lines that cannot be a coincidence.
+A line that returns where it stood is the old line. So a stash and its pop give it back to whoever wrote it. A
+line that turns up elsewhere is new, with a link to the line that it repeats. Only lines that cannot be a
+coincidence may count.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Surroundings:
 
     def __init__(self, weave: Weave, ranges: Sequence[Range], fresh: Sequence[int]) -> None:
         self.elsewhere: dict[int, int] = {}
-        """Line id to how often it stays visible, for the lines this step removes."""
+        """For each line id that this step removes: how often the line stays visible elsewhere."""
         count = weave.count
         for start, stop, _, _ in ranges:
             for atom in weave.shown[start:stop]:
                 line = weave.line[atom]
                 self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
-        # What stays visible elsewhere may be what the new line was copied from: then it is no return.
+        # A new line may be a copy of one that stays visible elsewhere. Then it is no return.
         self._kept = {line: count[line] for line in fresh} | self.elsewhere
 
     def telling(self, weave: Weave, line: int) -> bool:
@@ -35,7 +35,7 @@ class Surroundings:
 
 
 def may_return(weave: Weave, fresh: Sequence[int], surroundings: Surroundings) -> bool:
-    """Tell whether `returning` can find anything, whichever lines are dead: it needs equal ones."""
+    """Tell whether `returning` can find anything. It needs equal lines, whichever lines are dead."""
     known = [line for line in fresh if weave.seen[line]]
     return bool(known) and (
         len(known) == len(fresh) or any(surroundings.telling(weave, line) for line in known)
@@ -45,14 +45,13 @@ def may_return(weave: Weave, fresh: Sequence[int], surroundings: Surroundings) -
 def returning(
     weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings, written: bool
 ) -> dict[int, int]:
-    """Map indices of new lines to the dead atoms they bring back, in the same order.
+    """Map indices of new lines to the dead atoms that they bring back, in the same order.
 
-    `written` says that a session recorded it.
+    `written` says that a session recorded the new text.
     """
     if not dead or not fresh:
         return {}
-    # An undo of one whole hunk is certain even where none of its lines is telling: every one is there, in
-    # order.
+    # The undo of a whole hunk is certain even where no line of it is telling: every line is there, in order.
     inverse = _inverse(weave, dead, fresh)
     if inverse:
         return dict(enumerate(inverse))
@@ -62,10 +61,10 @@ def returning(
 
 
 def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written: bool) -> dict[int, int]:
-    """Keep of what came back amid new lines what is a block that came back.
+    """Keep, of lines that came back amid new lines, those that form a returned block.
 
-    A new function may have the body of one that went. So a line that stands nowhere else must be among
-    them, and most of the block where nobody recorded it.
+    A new function may have the body of one that went. So one of the returned lines must stand nowhere else.
+    Where nobody recorded the text, most of the block must be back.
     """
     gone, back = (_by_killer(weave, atoms) for atoms in (dead, found.values()))
     kept = {killer for killer, atoms in back.items() if _is_block(weave, gone[killer], atoms, written)}
@@ -91,7 +90,7 @@ def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[in
     killed: dict[int, list[int]] = {}
     for atom in dead:
         killed.setdefault(_killer(weave, atom), []).append(atom)
-    # The latest removal first: undo works backwards.
+    # The latest removal comes first: an undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):
             return killed[hunk]
@@ -106,11 +105,11 @@ def _killer(weave: Weave, atom: int) -> int:
 def _twins(
     weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings
 ) -> list[tuple[int, int]]:
-    """Pair telling new lines with the dead atom of the same content that died last."""
+    """Pair each telling new line with the dead atom of the same content that died last."""
     latest: dict[int, int] = {}
     for at, atom in enumerate(dead):
         line = weave.line[atom]
-        # Of several versions the one that was there last is the one that an undo brings back.
+        # Of several versions an undo brings back the one that was there last.
         if line not in latest or _killer(weave, atom) >= _killer(weave, dead[latest[line]]):
             latest[line] = at
     times: dict[int, int] = {}
@@ -129,7 +128,7 @@ def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[
         for index in sorted(pairs, reverse=step < 0):
             new, old = index + step, pairs[index] + step
             while 0 <= new < len(fresh) and 0 <= old < len(dead) and new not in pairs:
-                # Each dead line comes back once: the second copy of it is new.
+                # Each dead line comes back once; a second copy of it is new.
                 if fresh[new] != weave.line[dead[old]] or old in pairs.values():
                     break
                 pairs[new] = old
@@ -140,16 +139,16 @@ def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[
 def origins(
     weave: Weave, births: Sequence[int], surroundings: Surroundings, removed: dict[int, int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each new atom with the older one of the same content that it was made from.
+    """Yield each new atom with the older one of the same content from which it was made.
 
-    `removed` is per line id the last atom that this very step took away.
+    `removed` gives for each line id the last atom that this very step took away.
     """
     for atom in births:
         line = weave.line[atom]
         if surroundings.telling(weave, line):
             seen = weave.seen[line]
             older = bisect_left(seen, births[0])
-            # What this very step took away moved; without such a line it was copied from the latest place.
-            # A line that has no older twin was written, not moved.
+            # A line that this very step took away has moved. Otherwise the new line was copied from the
+            # latest place. A line without an older twin was written, not moved.
             if older:
                 yield atom, removed.get(line, seen[older - 1])

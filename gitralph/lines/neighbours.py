@@ -1,10 +1,11 @@
-"""Asks whether the lines that every block has stand where HEAD or the file has them.
+"""Checks that lines which every block has, such as a brace, stand where HEAD or the file has them.
 
-A brace says nothing about itself, but much by the line that it follows: behind the last line that
-stands once in the answer, there must be as many braces as HEAD and the file allow. So half a function,
-or one with the end of another, is seen though each of its lines stands in many places. And each line that
-stands once must be as deep in brackets as there, where these pair, and then they pair in the answer. Must
-not know how the answer was found.
+A brace says nothing by itself, but much by the line that it follows. Behind the last line that is single in
+the answer, there must be as many braces as HEAD and the file allow. So half a function is noticed, or a
+function with the end of another, although each of its lines stands in many places.
+
+Each single line must also be as deep in brackets as in HEAD or in the file, where their brackets pair; then
+those of the answer must pair too. This check must not know how the answer was found.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from gitralph.lines.text import common_lines, complete, has_words, is_telling, s
 
 Lines = list[bytes]
 Counts = dict[bytes, Counter[bytes]]
-"""Per line that stands once, the lines that follow it up to the next such line, each with how often."""
+"""For each single line: the lines that follow it up to the next single line, each with its count."""
 
 _AROUND = 50
-"""So many lines around all that differs are asked, too: a block begins there."""
+"""So many lines around everything that differs are checked too: a block begins there."""
 
 _LARGEST = 100_000
-"""Three texts of more lines are not asked: 0.1 s, and nobody reads such a file block by block."""
+"""Three texts of more lines are not checked: 0.1 s, and nobody reads such a file by blocks."""
 
 
 def out_of_place(
@@ -34,10 +35,10 @@ def out_of_place(
     made: Sequence[Step],
     is_unsure: bool,
 ) -> bytes | None:
-    """Return a common line of which the answer has more or fewer in one place than HEAD and the file allow.
+    """Return a common line that the answer has more or less often in one place than HEAD and the file allow.
 
-    Nor do `made`, the edits that it may hold, speak for so many; of those that git may have taken away since
-    (`is_unsure`) only what they put behind lines of their own.
+    The edits in `made`, which the answer may hold, count too. git may have taken some of these away since
+    (`is_unsure`): of those only what they put behind their own lines counts.
     """
     if text is None or head is None or worktree is None:
         return None
@@ -52,18 +53,18 @@ def out_of_place(
         _following(old, _single(old)),
         _following(disk, _single(disk)),
     )
-    # Where the brackets of HEAD or file do not pair nobody can say which block one belongs to.
+    # Where the brackets of HEAD or file do not pair, nobody can say to which block a bracket belongs.
     in_pairs = all(map(_is_paired, (head, worktree)))
     here, above, order = _following(new, places), b"", [b"", *(line for line in new if line in places)]
     for place, beyond in zip(order, [*order[1:], b""], strict=True):
         if place in sides.head:
             above = place
         elif place not in sides.file:
-            continue  # the owner's, and another's pending edit stands in its place
+            continue  # the place is the owner's, and another session's pending edit stands there
         has, least = here[place], sides.least(place, beyond)
         for line in dict.fromkeys([*has, *least]):
-            # Blank lines at the end of a block may be the next one's. A line that stands alone is nobody
-            # else's; the rest of the look asks for those.
+            # Blank lines at the end of a block may be those of the next one. A line that stands alone belongs
+            # to nobody else; the rest of the check asks for such lines.
             is_few = has[line] < least[line] and line.strip()
             if not is_few and has[line] <= sides.most(place, above, line):
                 continue
@@ -74,7 +75,7 @@ def out_of_place(
             told = _told(made, place, line, places, sides.head.get(place), is_unsure)
             if not told or not min(told) <= has[line] <= max(told):
                 return line
-    # An edit that leaves one open moves all that follows it, in the answer as in the file.
+    # An edit that leaves a bracket open moves everything behind it, in the answer as in the file.
     if not in_pairs or not _keep_pairs(made):
         return None
     if not _is_paired(text):
@@ -87,7 +88,7 @@ def out_of_place(
 
 
 def _within_another(old: Lines, new: Lines, disk: Lines, places: set[bytes]) -> Iterator[bytes]:
-    """Yield the lines that stand deeper in brackets, or less deep, than in HEAD and in the file."""
+    """Yield the lines that stand at another depth of brackets than in HEAD and in the file."""
     depths = [_depths(lines, places) for lines in (old, disk)]
     for line, depth in _depths(new, places).items():
         known = [each[line] for each in depths if line in each]
@@ -138,21 +139,21 @@ class _Sides(NamedTuple):
     near_in_file: Counts
 
     def least(self, place: bytes, beyond: bytes) -> Counter[bytes]:
-        """Return what must follow a place in the answer, whose next place is `beyond`."""
+        """Return what must follow a place in the answer; `beyond` is the next place there."""
         if place not in self.head:
             return self.near_in_file[place]
         if place in self.file:
             return self.near_in_head[place] & self.near_in_file[place]
-        # what the owner put there stands in the place of something
+        # what the owner put there replaces something
         return self.near_in_head[place] if beyond in self.head else Counter()
 
     def most(self, place: bytes, above: bytes, line: bytes) -> int:
-        """Tell how many of a line may follow a place; `above` is the last one before it that HEAD has."""
+        """Tell how many of a line may follow a place; `above` is the last place before it that HEAD has."""
         if place not in self.head:
             return self.file[place][line] + self.head[above][line]
         if place not in self.file:
             return self.head[place][line]
-        # what follows a line that only HEAD or only the file has went or came with it, mostly
+        # A line behind one that only HEAD or only the file has mostly went or came with that one.
         both = min(self.head[place][line], self.file[place][line])
         return max(self.near_in_head[place][line], self.near_in_file[place][line], both)
 
@@ -165,7 +166,7 @@ def _told(
     there: Counter[bytes] | None,
     is_unsure: bool,
 ) -> list[int]:
-    """Return how many of a line the edits themselves put behind a place, or leave of those HEAD has there."""
+    """Return how many of a line the edits themselves put behind a place, or leave of HEAD's there."""
     if there is None:
         texts = [lines for lines in (split_lines(step.after) for step in made) if lines.count(place) == 1]
         return [_following(lines, _single(lines))[place][line] for lines in texts]
@@ -179,12 +180,12 @@ def _told(
 
 
 def _single(lines: Lines) -> set[bytes]:
-    """Return the lines that stand once and say something."""
+    """Return the single lines that say something."""
     return {line for line, n in Counter(lines).items() if n == 1 and is_telling(line)}
 
 
 def _where_they_differ(head: bytes, text: bytes, worktree: bytes) -> list[Lines]:
-    """Return the lines of the three from before the first that differs to behind the last."""
+    """Return the part of the three texts from before the first difference to behind the last."""
     texts = [complete(each) for each in (head, text, worktree)]
     ends = [common_lines(texts[0], each) for each in texts[1:]]
     start, tail = min(one for one, _ in ends), min(other for _, other in ends)
@@ -198,7 +199,7 @@ def _where_they_differ(head: bytes, text: bytes, worktree: bytes) -> list[Lines]
 
 
 def _following(lines: Lines, places: Iterable[bytes]) -> Counts:
-    """Count the lines behind each place; those before the first stand behind an empty name."""
+    """Count the lines behind each place; lines before the first place are counted under an empty name."""
     known, at = frozenset(places), b""
     found: Counts = {b"": Counter()}
     for line in lines:

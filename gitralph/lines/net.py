@@ -1,15 +1,19 @@
-"""A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
+"""The net: a last check of a finished answer, by counts and by blocks. It shares nothing with the weave.
 
-Brought: each telling line that comes was brought, as it is, by a recorded step of the session, by nobody
-recorded later, and by no other session first, but for what HEAD had then. Taken: each telling line that goes
-was taken by it, and by nobody later. Number: no telling line stands more often than in HEAD or the file. A
-telling line says something and never stood twice in any text of the path: counting others as well cost a
-quarter of the commits in code full of equal lines. And by a plain diff, HEAD has nothing of what stands for a
-line that comes from the record, and the session took away what stood for one that goes with a superseded
-piece.
+Brought: each telling line that comes was brought in this very form by a recorded step of the session. Nobody
+recorded brought it later, and no other session brought it first, unless HEAD had it then.
 
-And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
-line has half.
+Taken: each telling line that goes was taken by the session, and by nobody later.
+
+Number: no telling line stands more often than in HEAD or in the file. Here a line is telling when it says
+something and never stood twice in any text of the path. To count other lines as well cost a quarter of the
+commits in code full of equal lines.
+
+By a plain diff: HEAD has nothing of what replaced a line that comes from the record. And the session took
+away what replaced a line that goes with a superseded piece.
+
+Words: each word that is new to HEAD was brought by the session. Of a word that never stood twice no line has
+only a part.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from gitralph.lines.terms import UNRECORDED, Step, Take
 from gitralph.lines.text import difference, is_telling, split_lines, words
 
 _FEW = 8
-"""No more lines are looked for one by one; else a text is taken apart.
+"""At most so many lines are looked for one by one; for more a text is taken apart.
 
-1,000 edits of 2,000 lines take 0.26 s, and 0.36 with all texts taken apart.
+1,000 edits of 2,000 lines take 0.26 s, and 0.36 s with all texts taken apart.
 """
 
 
@@ -45,9 +49,8 @@ def caught(
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None.
 
-    A line that was `superseded` may go as well where one of those took it last.
-
-    Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
+    `includes` are others whose pieces may go along, also without later pieces that lie over them.
+    `superseded` gives lines that may go too, where one of the named owners took the line last. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
     lines that HEAD had.
     """
@@ -62,7 +65,7 @@ def caught(
     if found is not None:
         return found
     own = [Step("", *each[:3]) for each in rows]
-    # a person gave these lines alone: what stands between and behind them stays away
+    # A person gave these lines alone: what stands between and behind them stays out.
     alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes in rows if takes]
     own += [Step("", who, old, b"".join([line + b"\n" for line in lines])) for who, old, lines in alone]
     return out_of_place(head, text, disk, own, True)
@@ -95,7 +98,7 @@ def _counted(
             for line, count in _count(text, lines).items():
                 most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
-        if takes:  # what somebody recorded, as it turned out, is not given
+        if takes:  # what turned out to be recorded by somebody is not given
             gone = {line for line in gone if last.get(line) is None}
             fresh = {line for line in fresh if writer.get(line) is None}
         writer.update(dict.fromkeys(fresh, owner))
@@ -111,7 +114,7 @@ def _counted(
         if owner in names or (owner is None and UNRECORDED in names):
             brought |= fresh
             took |= gone
-        elif owner is None:  # what takes away again what a record had taken is that record's: a stash popped
+        elif owner is None:  # a popped stash removes a line again: the credit stays with the record
             took -= {line for line in gone if taker.get(line) not in names}
             took |= {line for line in gone if taker.get(line) in names}
         else:
@@ -138,7 +141,7 @@ def _counted(
 
 
 def _instead(line: bytes, changes: Sequence[Change]) -> tuple[set[bytes], set[str | None]]:
-    """What a plain diff says was put in a line's place, and in place of that, and who took any of it away."""
+    """What a plain diff says replaced a line, and replaced that in turn, and who took any of it away."""
     found, takers, stood = {line}, set[str | None](), set(split_lines(changes[0][1]))
     for number, (owner, before, after, takes) in enumerate(changes):
         went, _ = difference(before, after)
@@ -161,7 +164,7 @@ def _of_words(
     own: Sequence[Change],
     came: Collection[bytes],
 ) -> bytes | None:
-    """A line with a word that is another's, or that stands in HEAD or the file in another line."""
+    """A line with a word that is another's, or that HEAD or the file has in another line."""
     said = Counter(words(text or b""))
     of_head = Counter(words(head or b""))
     brought = set(of_head)
@@ -192,7 +195,7 @@ Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
 
 
 def _changes(steps: Sequence[Step], disk: bytes | None) -> list[Change]:
-    """Who changed the file from which text to which, gaps with the rest, and what was given to whom."""
+    """Who changed the file from which text to which; gaps count, and so do lines given by a person."""
     found = list[Change]()
     for step in steps:
         if found and found[-1][2] != step.before:
@@ -204,7 +207,7 @@ def _changes(steps: Sequence[Step], disk: bytes | None) -> list[Change]:
 
 
 def _given(text: bytes | None, takes: tuple[Take, ...]) -> tuple[Counter[bytes], Counter[bytes]]:
-    """What nobody recorded and a person gave to a session: the lines that went, and those that came."""
+    """The lines of an assignment: those that went, and those that came."""
     lines = split_lines(text)
     went = Counter(line for take in takes for line in take.removed)
     return went, Counter(line for take in takes for line in lines[take.at : take.at + take.count])

@@ -1,9 +1,9 @@
 """Puts recorded steps into the order in which they happened.
 
-Hooks of parallel tool calls arrive out of order, so a step follows the one whose result it
-found, not the one recorded before it. A step that found neither the present text nor one that
-leads to it shows a gap; one that found an earlier text overwrote what came in between. Must keep
-the recorded order wherever it fits.
+Hooks of parallel tool calls arrive out of order. So a step follows the step whose result it found, not the
+one that was recorded before it. A step that found neither the current text nor one that leads to it shows a
+gap. A step that found an earlier text overwrote what came in between. The recorded order must be kept
+wherever it fits.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import is_telling, split_lines
 
 _REACH = 32
-"""How many records further on a late one is looked for.
+"""How many records ahead a late record is looked for.
 
-A late hook waits for as many records as calls were running at once, a few in practice. The search is
-for records that fit nowhere: 400 of them in a row take 1.8 ms with 32, 3.5 ms without a limit.
+A late hook waits for as many records as calls were running at once, a few in practice. The search is for
+records that fit nowhere: 400 of them in a row take 1.8 ms with 32, 3.5 ms without a limit.
 """
 
 
 def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
-    """Order steps by content, from the text `start` on, with a gap step wherever one is missing.
+    """Order steps by content, from the text `start` on; a gap step stands wherever a step is missing.
 
-    A step that was written from an earlier text gets `over`, the keys of what it overwrote.
+    A step that was written from an earlier text gets `over`, the keys of the steps that it overwrote.
     """
     waiting = list(steps)
     done: list[Step] = []
@@ -34,32 +34,32 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     known: dict[bytes | None, int] = {}
 
     def last_seen() -> dict[bytes | None, int]:
-        # Only where a record does not fit the text before it: to look a text up is to hash all of it.
+        # Only where a record does not fit the text before it: looking a text up hashes all of it.
         known.update(texts)
         texts.clear()
         return known
 
     while waiting:
-        # Hooks of parallel calls finish in any order (every live agent overlaps them), so the record that
-        # fits the text comes first; where none does, the recorded order is the best there is.
+        # Hooks of parallel calls finish in any order (with every live agent calls overlap). So the record
+        # that fits the text comes first. Where none fits, the recorded order is the best there is.
         path = _path(waiting, text) or _told_later(waiting) or [0]
         for step in [waiting[at] for at in path]:
-            # A tool that read before another wrote and wrote after it, without losing a line of the other:
-            # the file holds both edits, so the record's own text before is what is wrong.
+            # A tool read the file before another tool wrote it, and wrote it afterwards without losing a line
+            # of the other. The file holds both edits, so the record's own text before is wrong.
             fits = step.before == text
             if not fits and not step.takes and step.before in last_seen() and _keeps(step, text):
                 step = step._replace(before=text)
             if step.onto:
                 step = step._replace(before=text)
             if step.before != text:
-                # the bytes stood on disk when the edit began: the file was put back, nothing is lost
+                # these bytes stood on disk when the edit began: somebody put the file back, and nothing is
+                # lost
                 over = () if step.seen else _overwritten(done, last_seen().get(step.before))
                 done.append(Step(GAP + step.key, None, text, step.before))
                 step = step._replace(over=over)
             done.append(step)
             text = step.after
-            # Of a text that returned the last time counts: what was written before it was known to whoever
-            # read it then.
+            # Of a text that returned the last time counts: its reader then knew what had been written before.
             texts.append((text, len(done)))
         for at in sorted(path, reverse=True):
             del waiting[at]
@@ -67,25 +67,28 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
 
 
 def _told_later(waiting: Sequence[Step]) -> list[int]:
-    """Return the shell command that made what the first record found; it is told when it ends, after that."""
+    """Return the shell command that made the text which the first record found.
+
+    Its record comes later, since a command is recorded when it ends.
+    """
     first = waiting[0]
     for at in range(1, min(len(waiting), _REACH)):
         step = waiting[at]
-        # what leads back to where the first record began came after it: an undo
+        # An edit that leads back to where the first record began is an undo made after it.
         if step.by_shell and step.after == first.before != step.before and step.before != first.after:
             return [at]
     return []
 
 
 def _keeps(step: Step, text: bytes | None) -> bool:
-    """Tell whether a write from an old read still has all that was done since."""
+    """Tell whether a write from an old read still has everything that was done since."""
     if step.before is None or step.after is None or text is None:
         return False
     old, now, new = (Counter(split_lines(each)) for each in (step.before, text, step.after))
-    # Counts, not places: a line that moved within the file was not lost.
+    # Count lines and ignore places: a line that moved within the file was not lost.
     added, removed = now - old, old - now
-    # Of a removal nothing is to be seen in what was written: a file that was put back, and the same place
-    # rewritten, looks alike. Then the bytes that stood on disk decide.
+    # The written text shows nothing of a removal: a file that was put back looks like one in which the same
+    # place was rewritten. Then the bytes that stood on disk decide.
     if step.seen and not any(map(is_telling, added)):
         return False
     return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
@@ -99,11 +102,10 @@ def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:
     """Return the records to take next so that the first waiting one fits, or none."""
     if waiting[0].before == text:
         return [0]
-    # Breadth first, so that the shortest way is taken: a longer one through the same texts is an edit and its
-    # undo.
+    # Breadth first takes the shortest way. A longer way through the same texts is an edit and its undo.
     near = range(1, min(len(waiting), _REACH))
-    # Each text is arrived at once, by the shortest way: loops through texts that return cannot keep the
-    # search going.
+    # Each text is reached once, by the shortest way. So loops through returning texts cannot keep the search
+    # going.
     arrived: dict[bytes | None, list[int]] = {text: []}
     frontier = [text]
     while frontier:
@@ -115,5 +117,5 @@ def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:
                 frontier.append(step.after)
     path = arrived.get(waiting[0].before, [])
     if path and waiting[path[0] - 1].after == waiting[path[0]].before:
-        return []  # it is where it belongs: that it also fits here is an undo, not a late hook
+        return []  # the record is where it belongs; that it also fits here means an undo, not a late hook
     return path

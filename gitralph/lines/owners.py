@@ -1,7 +1,7 @@
 """Whose each line of a file is, and of which records something is left to commit; pure.
 
-``why``, ``blame`` and ``prove`` ask here. They read the pieces that ``commit`` chooses from, so that they
-cannot tell another story.
+``why``, ``blame`` and ``prove`` ask here. They read the pieces from which ``commit`` chooses, so they cannot
+disagree with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class WrittenBy(NamedTuple):
 
 
 def by_line(known: Pieces) -> list[WrittenBy]:
-    """For each line of the file who brought it there last, and whether HEAD has it."""
+    """For each line of the file: who brought it there last, and whether HEAD has it."""
     return [_owner(known, line) for line in known.weave.shown]
 
 
@@ -61,10 +61,10 @@ def _brought(known: Pieces, line: int) -> Iterator[str]:
 
 
 def pending(known: Pieces) -> set[str]:
-    """The steps of sessions of which something is left to commit.
+    """The keys of the sessions' steps of which something is left to commit.
 
-    That is a line in which HEAD and the file differ, or one that goes from the record because another's
-    edit stands over it.
+    That is a line in which HEAD and the file differ, or a line that is committed from the record because
+    another session's edit stands over it.
     """
     units = known.weave.units
     found = {n for n in known.by_unit if units[n].owner is not None} | set(_written_over(known))
@@ -72,12 +72,12 @@ def pending(known: Pieces) -> set[str]:
 
 
 def showing(known: Pieces) -> set[str]:
-    """The steps, nobody's too, of which a line differs between HEAD and the file."""
+    """The keys of the steps, gaps too, of which a line differs between HEAD and the file."""
     return {step_of(known.weave.units[n].key) for n in known.by_unit}
 
 
 def standing(known: Pieces, keys: set[str]) -> list[int]:
-    """The numbers of the lines on disk that some steps brought."""
+    """The line numbers on disk of lines that these steps brought."""
     units = known.weave.units
     return [at for at, x in enumerate(known.weave.shown, 1) if step_of(units[known.unit(x)].key) in keys]
 
@@ -89,9 +89,9 @@ def _written_over(known: Pieces) -> Iterator[int]:
 
 
 def may_return(known: Pieces) -> bool:
-    """Tell whether a stash or an editor may bring something back that a session did here.
+    """Tell whether a stash or an editor may still bring back what a session did here.
 
-    Then nobody recorded who undid it, and HEAD was never seen with it.
+    That is so where nobody recorded who undid it, and where HEAD was never seen with it.
     """
     weave = known.weave
     held = {line for text in (known.head, *known.heads()) for line in split_lines(text)}

@@ -1,8 +1,8 @@
 """Where a new line goes among dead lines that nobody saw when it was written.
 
-The choice shows only in commits that lack some of the removals, so it follows what was there:
-a replaced line stays with its replacement, and a line that moved away keeps its side.
-Must only look at units, never at what is committed.
+The place shows only in commits that lack some of the removals. So it follows what was there: a replaced line
+stays with its replacement, and a line that moved away keeps its side. Only units may be looked at, never what
+is committed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _belongs(weave: Weave, rim: int, dead: Sequence[int]) -> int:
 
 
 def _makers(weave: Weave, atom: int) -> set[int]:
-    """Return the hunks that had a hand in an atom."""
+    """Return the hunks that brought, removed or returned an atom."""
     if atom in (START, END):
         return set()
     makers = {op >> 1 for op in weave.ops[atom] or ()}
@@ -45,7 +45,7 @@ def _makers(weave: Weave, atom: int) -> set[int]:
 
 
 def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index: int) -> int:
-    """Prefer the place on the same side of moved lines as their living copies are."""
+    """Prefer the place on the same side of moved lines as their living copies have."""
     sides = [_twin_is_above(weave, atom, index) for atom in dead]
     if all(side is None for side in sides):
         return high
@@ -53,13 +53,13 @@ def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index:
     def agreement(at: int) -> int:
         return sum((position < at) is side for position, side in enumerate(sides) if side is not None)
 
-    # Of equal places the last: new lines then stand behind what was removed, as in the output of diff.
+    # Of equal places the last wins: new lines then stand behind what was removed, as diff prints them.
     return max(range(low, high + 1), key=lambda at: (agreement(at), at))
 
 
 def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
     others = weave.seen[weave.line[atom]]
-    # A brace has twins everywhere, which say nothing about a move.
+    # A brace has equal lines everywhere, which say nothing about a move.
     if len(others) == 1 or not has_words(weave.content(atom)):
         return None
     living = [one for one in others if weave.origin.get(one) == atom and weave.visible(one)]
@@ -67,15 +67,15 @@ def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
 
 
 def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[int], floor: int) -> int:
-    """Tell how far up to slide an insertion so that it is not inside another's block.
+    """Tell how far to slide an insertion up so that it is not inside another owner's block.
 
-    Where the last new line equals the line above, the same text can be read as inserted one
-    line higher; the reading that splits nobody's block is the likelier one. What is above the line `floor`
-    the same step changes elsewhere.
+    Where the last new line equals the line above, the same text can be read as inserted one line higher. The
+    reading that splits nobody's block is likelier. Lines above ``floor`` are changed by the same step
+    elsewhere.
     """
     up = 0
     while _splits(weave, owner, index - up):
-        # Slid up a line, the last new line takes the place of the first: the run is read around.
+        # When the run slides up a line, its last line takes the place of its first: the run is read around.
         line = fresh[-1 - up % len(fresh)]
         if index - up <= floor or weave.line[weave.shown[index - up - 1]] != line:
             return 0
@@ -86,10 +86,10 @@ def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[i
 
 
 def slide_to_own(weave: Weave, start: int, stop: int, floor: int, ceiling: int) -> int:
-    """Tell how far to slide a removal so that it takes one owner's lines and nobody else's.
+    """Tell how far to slide a removal so that it takes only one owner's lines.
 
     Where the line beyond one end equals the line at the other, the same text can be read as removed one line
-    further on. It may slide within the lines from `floor` to `ceiling`, down where the result is positive.
+    further on. The removal may slide within the lines from `floor` to `ceiling`; a positive result is down.
     """
     if _is_of_one_owner(weave, start, stop):
         return 0

@@ -1,7 +1,8 @@
 """Finds which lines of a weave HEAD has.
 
-If HEAD is a text that the file had, it has exactly its lines. Else it has what it shares with the file, and
-between these lines that are gone. What is left is HEAD's own, and nobody's to remove.
+If HEAD is a text that the file had, it has exactly the lines of that text. Else it has the lines that it
+shares with the file and, between these, lines that are gone. What is left is HEAD's own, and nobody may
+remove it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gitralph.lines.whole import Whole
 
 
 def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
-    """Return per line whether HEAD has it; lines of HEAD's own are put in as those of a hunk `foreign`."""
+    """Return for each line whether HEAD has it; HEAD's own lines are put in for the hunk `foreign`."""
     if head is None:
         return bytearray(len(weave.line))
     then = weave.known.get(head)
@@ -42,7 +43,7 @@ def _text(weave: Weave, lines: list[int]) -> bytes:
 
 
 def _ground(weave: Weave) -> list[int]:
-    """The lines that HEAD is compared with: those on disk, or the last that were."""
+    """The lines with which HEAD is compared: those on disk, or of an absent file the last ones."""
     if weave.visible(EXISTS):
         return weave.shown
     texts = [hunks_then for text, hunks_then in weave.known.items() if text is not None]
@@ -68,10 +69,10 @@ def _matched(weave: Weave, visible: list[int], lines: list[bytes]) -> Match:
 
 
 def _bring_up(weave: Weave, head: list[int]) -> None:
-    """Put lines before those that they replaced, where HEAD has both so.
+    """Put lines before those that they replaced, where HEAD has both in this order.
 
-    A replacement stands behind what it replaced, which is a choice: no text shows both. `git add -p` may take
-    it and leave what it replaced, behind it.
+    A replacement is put behind what it replaced. That is a choice, since no text shows both. `git add -p` may
+    take the replacement and also keep the replaced line, behind it.
     """
     places = {line: at for at, line in enumerate(head)}
     times = Counter(head)
@@ -101,7 +102,7 @@ def _is_gone_with(weave: Weave, line: int, hunk: int) -> bool:
 
 
 def _drop_hollow(weave: Weave, match: Match) -> None:
-    """HEAD has of what came in one place a line that says something, or nothing of it."""
+    """Drop matches of a place of which HEAD has no telling line: then HEAD has nothing of it."""
     own = dict[int, list[bytes]]()
     for birth in {weave.birth[line] for line in match.concerned if line > NEWLINE and match.present[line]}:
         births = weave.hunks[birth].births if birth != BASE else []
@@ -117,7 +118,7 @@ def _drop_hollow(weave: Weave, match: Match) -> None:
 
 
 def _put_in(weave: Weave, match: Match, foreign: int) -> None:
-    """Give each line of HEAD that is none of the weave one of its own."""
+    """Give each line of HEAD that no atom stands for an atom of its own."""
     for place, lines in match.foreign:
         for content in lines:
             place = weave.insert(place, weave.line_id(content), foreign)

@@ -1,12 +1,12 @@
-"""What a file is without some pieces of a session, or with those that it lost; pure.
+"""What a file is without some pieces of a session, or with pieces that it lost; pure.
 
-An undo puts each line that a chosen piece brought or took back to what it was before: for all of a session's
-that is HEAD's state. A redo does the same with what the undo did. A restore puts the lines of pieces that a
-gap threw away back to what their session last made of them.
+An undo puts each line that a chosen piece brought or took back to what it was before. Where all pieces of a
+session are chosen, that is HEAD's state. A redo does the same to the undo. A restore takes the pieces that a
+gap threw away, and puts each of their lines back to what their session last made of it.
 
-As a commit must not hold a piece without what it is built on, a file must not keep one without it either. So
-lines of others that were built on a piece refuse an undo of it, and what stands in the place of a lost piece
-refuses its restore. The last look counts lines and knows nothing of the weave.
+A commit must not hold a piece without what it is built on, and neither must a file. So lines of others that
+were built on a piece refuse the piece's undo. What stands in the place of a lost piece refuses its restore. A
+last check counts lines and knows nothing of the weave.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from gitralph.lines.text import difference, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 _SHOWN = 3
-"""So many lines git shows above and below a change."""
+"""git shows so many lines above and below a change."""
 
 
 def standing(known: Pieces, owners: Collection[str]) -> list[str]:
-    """Return the keys of the owners' steps of which anything stands that HEAD lacks, in their order."""
+    """Return the keys of the owners' steps of which something stands that HEAD lacks, in order."""
     turn = _Turn(known, owners)
     turn.take_out(_pieces_of(known, owners, None))
     units = sorted(turn.moved() | {known.weave.hunks[bond.hunk].unit for bond in turn.bonds()})
@@ -42,9 +42,10 @@ def undone(
     keys: Collection[str] | None = None,
     skip: bool = False,
 ) -> Reversal:
-    """Return the file without the owners' pieces, or those of the steps or names `keys`; what HEAD has stays.
+    """Return the file without the owners' pieces, or without those of `keys`; HEAD's lines stay.
 
-    What others built on is refused, or with `skip` stays.
+    `keys` are keys of steps or names of pieces. Pieces on which others built are refused, or stay with
+    `skip`.
     """
     turn = _Turn(known, owners)
     turn.take_out(_pieces_of(known, owners, keys))
@@ -52,9 +53,9 @@ def undone(
 
 
 def apart(known: Pieces, owners: Collection[str], names: Collection[str]) -> list[tuple[str, ...]]:
-    """Return the pieces of an undo in the smallest groups of which each can go without the others.
+    """Return the pieces of an undo in the smallest groups that can go without the other groups.
 
-    They are in the order of their places. Lines that git shows in one hunk are in one group.
+    The groups are in the order of their places. Lines that git shows in one hunk are in one group.
     """
     turn, units = _Turn(known, owners), _pieces_of(known, owners, names)
     turn.take_out(units)
@@ -92,13 +93,13 @@ def apart(known: Pieces, owners: Collection[str], names: Collection[str]) -> lis
 
 
 class _Groups:
-    """Pieces that go together."""
+    """Pieces that go together, as disjoint groups."""
 
     def __init__(self, units: Iterable[int]) -> None:
         self._of = {unit: {unit} for unit in units}
 
     def join(self, units: Iterable[int]) -> None:
-        """Make one group of those that these are in."""
+        """Make one group of all groups that these pieces are in."""
         found = set[int]().union(*(self._of[unit] for unit in units))
         self._of |= dict.fromkeys(found, found)
 
@@ -137,7 +138,7 @@ def _pieces_of(known: Pieces, owners: Collection[str], keys: Collection[str] | N
 
 
 def _settled(turn: _Turn, steps: Sequence[Step], skip: bool) -> Reversal:
-    """Ask what stands in the way until nothing does; each round takes at least one piece out."""
+    """Take pieces out until nothing stands in the way; each round takes out at least one."""
     left = list[LeftEdit]()
     while True:
         bonds = list(turn.bonds())
@@ -155,10 +156,10 @@ def _settled(turn: _Turn, steps: Sequence[Step], skip: bool) -> Reversal:
 
 
 class _Turn:
-    """The pieces that are turned, and what each line is then.
+    """The pieces that are turned, which means undone, redone or restored, and each line's state afterwards.
 
-    `is_redo`: the pieces are an undo's, and what they did counts whoever is credited with it. `is_return`:
-    lost pieces come back.
+    `is_redo`: the pieces are an undo's, and all that they did counts, whoever has the credit. `is_return`:
+    the pieces are lost ones that come back.
     """
 
     def __init__(
@@ -169,10 +170,10 @@ class _Turn:
         self.choice = Attempt(known, owners)
         self.units = set[int]()
         self.changes = dict[int, bool]()
-        """The lines whose state on disk is another then."""
+        """The lines whose state on disk changes, each with whether it will stand."""
 
     def shows(self, line: int) -> bool:
-        """Tell whether the file has a line then."""
+        """Tell whether the file has a line afterwards."""
         now = self.changes.get(line)
         return self.known.on_disk(line) if now is None else now
 
@@ -180,7 +181,7 @@ class _Turn:
         return [line for line, stands in self.changes.items() if stands]
 
     def hunks(self) -> Iterator[tuple[int, Hunk]]:
-        """The hunks of the pieces that are turned."""
+        """The hunks of the turned pieces, each with its number."""
         for unit in sorted(self.units):
             for number in self.weave.units[unit].hunks:
                 yield number, self.weave.hunks[number]
@@ -197,13 +198,13 @@ class _Turn:
         return {self.known.unit(line) for line in self.changes} & self.units or made
 
     def made_by(self, line: int) -> set[int]:
-        """The pieces that ever did something with a line, or are credited with it."""
+        """The pieces that ever did something with a line, or have the credit for it."""
         changes = self.known.changes.get(line, ())
         found = {self.weave.hunks[n].unit for number, _, credit in changes for n in (number, credit)}
         return found | {self.known.born_by(line)}
 
     def places(self) -> Iterator[list[int]]:
-        """The lines that change, in runs between which there is more than git shows around two hunks."""
+        """The changing lines in runs; between two runs are more lines than git shows around two hunks."""
         run, apart = list[int](), 0
         for line in self.weave.order():
             if line in self.changes:
@@ -225,26 +226,26 @@ class _Turn:
     # --- taking out ---
 
     def take_out(self, units: set[int]) -> None:
-        """Put each line that these pieces made what it is back to what it was before."""
+        """Put each line whose state these pieces made back to its state before."""
         self.units, self.changes = units, {}
         lines = chain.from_iterable(self.known.by_unit.get(unit, ()) for unit in units)
         for line in dict.fromkeys(chain(lines, (x for _, made in self.hunks() for x in made.touched()))):
             if self._is_theirs(line) and self._was(line) != self.known.on_disk(line):
                 self.changes[line] = self._was(line)
-        if not self.shows(EXISTS):  # a file that is not there gets no lines
+        if not self.shows(EXISTS):  # an absent file gets no lines
             self.changes = {line: is_in for line, is_in in self.changes.items() if not is_in}
 
     def _is_theirs(self, line: int) -> bool:
-        """Tell whether a line is what it is by the pieces, and no commit has settled that."""
+        """Tell whether the pieces made a line's state and no commit has settled it since."""
         known = self.known
         if self.is_redo or line == EXISTS:
             return True
-        if known.in_head[line]:  # a file that was moved here has its lines from HEAD, and goes with them
+        if known.in_head[line]:  # a moved file has its lines from HEAD, and they go with the file
             return not known.on_disk(line) or not known.in_head[EXISTS]
         return known.on_disk(line) or not self.choice.is_over(line)
 
     def _was(self, line: int) -> bool:
-        """Tell whether a line stood before the pieces; what they took of HEAD stands again in any case."""
+        """Tell whether a line stood before the pieces; a line of HEAD that they took stands in any case."""
         is_taken = not self.is_redo and line > NEWLINE and self.known.is_removed(line)
         for at, (number, stands, credit) in enumerate(self._history(line)):
             if not self._is_turned(number, credit):
@@ -265,20 +266,21 @@ class _Turn:
                 self.changes[line] = self._meant(line)
 
     def _meant(self, line: int) -> bool:
-        """Tell whether a line stood before what nobody recorded, and what was lost as well, changed it."""
+        """Tell whether a line stood as its owners last left it, before gaps and lost pieces changed it."""
         for number, stands, credit in self._history(line):
             owner = self.weave.owner_of(number)
             if owner in self.owners:
                 return stands
-            is_back = stands and credit != number  # who brings back what another wrote decides nothing
+            is_back = stands and credit != number  # who only brings back what another wrote decides nothing
             if owner is not None and not is_back and not self.is_lost(self.weave.hunks[number].unit):
                 return stands
         return True
 
     def _history(self, line: int) -> Iterator[Change]:
-        """What became of a line, the latest first, without what was taken back as it was.
+        """The changes of a line, the latest first, without pairs of which the second takes the first back.
 
-        Another session did that itself, or brought back what nobody's change had taken.
+        In such a pair another session took its own change back, or a session brought back what a gap had
+        taken.
         """
         changes = list(self.known.changes.get(line, ()))
         while changes:
@@ -295,7 +297,7 @@ class _Turn:
                 yield last
 
     def is_lost(self, unit: int, passed: Collection[bytes] = ()) -> bool:
-        """Tell whether all that a piece did is gone, and the last of it by a gap that put nothing like it."""
+        """Tell whether everything that a piece did is gone, last by a gap that put nothing like it there."""
         known, weave = self.known, self.weave
         if weave.units[unit].owner is None:
             return False
@@ -322,7 +324,7 @@ class _Turn:
     # --- what stands in the way ---
 
     def bonds(self) -> Iterator[Bond]:
-        """What cannot stand beside what comes, or without what goes."""
+        """Bonds that stand in the way: what cannot stay beside what comes, or without what goes."""
         if self.is_return or self.is_redo:
             yield from self._missing()
         if self.is_return:
@@ -339,11 +341,11 @@ class _Turn:
         return Kind.WROTE_SINCE if self.is_return else Kind.BUILT_ON
 
     def _is_others(self, line: int) -> bool:
-        """Tell whether the file keeps a line that none of the pieces brought."""
+        """Tell whether the file keeps a line that none of the turned pieces brought."""
         return line > NEWLINE and self.shows(line) and self.known.born_by(line) not in self.units
 
     def _built_on(self) -> Iterator[Bond]:
-        """Lines that were written in the place of those that the pieces had brought."""
+        """Bonds of lines that were written in the place of lines that the pieces had brought."""
         known = self.known
         for number, made in self.hunks():
             for line in (*made.births, *made.undels):
@@ -360,7 +362,7 @@ class _Turn:
                 yield from (Bond(number, known.born_by(x), Kind.BUILT_ON) for x in over)
 
     def _decided(self) -> Iterator[Bond]:
-        """Lines must not come back where somebody took out all that stood in their place."""
+        """Bonds of removals: lines must not come back where somebody took out all that had replaced them."""
         known = self.known
         for number, made in self.hunks():
             brought = [x for x in (*made.births, *made.undels) if x > NEWLINE]
@@ -371,7 +373,7 @@ class _Turn:
                 yield from (Bond(number, unit, Kind.BUILT_ON) for unit in sorted(killers))
 
     def _within(self) -> Iterator[Bond]:
-        """Lines that were written inside a block that goes."""
+        """Bonds of lines that were written inside a block that goes."""
         weave, known = self.weave, self.known
         for number, made in self.hunks():
             block = [x for x in (*made.births, *made.undels) if x > NEWLINE]
@@ -386,7 +388,7 @@ class _Turn:
                     yield Bond(number, known.unit(line), Kind.BUILT_ON)
 
     def _missing(self) -> Iterator[Bond]:
-        """A lost piece was built on lines that are not there: those of a block around it, or under it."""
+        """Bonds of a lost piece that needs absent lines: those of a block around it, or under it."""
         known, weave = self.known, self.weave
         births = {
             weave.birth[line]: n
@@ -411,7 +413,7 @@ class _Turn:
                     yield Bond(number, below, Kind.NEEDS_FIRST)
 
     def _written_since(self) -> Iterator[Bond]:
-        """Somebody has written where the lost lines stood, or taken away what they stand for."""
+        """Bonds of a lost piece in whose place somebody wrote, or whose replaced lines somebody removed."""
         known, weave = self.known, self.weave
         for number, made in self.hunks():
             for line in made.births + made.dels:
@@ -432,7 +434,10 @@ class _Turn:
                         yield Bond(number, unit, Kind.WROTE_SINCE)
 
     def _versions(self) -> Iterator[Bond]:
-        """Never two versions of one line, nor neither: one replaced the other, or both say the same."""
+        """Bonds between two versions of a line: the file never gets both of them, nor neither.
+
+        Two lines are versions where one replaced the other, or where they say the same.
+        """
         known, weave = self.known, self.weave
         kind = self._in_the_way
         for line in self.comes():
@@ -447,7 +452,7 @@ class _Turn:
                 there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
                 over += [x for x in there if self._is_others(x)]
             over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
-            if not self.is_return:  # what stood beside it before may stand beside it again
+            if not self.is_return:  # what stood beside the line before may stand beside it again
                 over = [x for x in over if not self._stood(x, number)]
             yield from (Bond(number, known.born_by(x), kind) for x in over)
         for line, stands in self.changes.items():
@@ -462,7 +467,7 @@ class _Turn:
         return was is not None and was[1]
 
     def _replaced(self, line: int) -> set[int]:
-        """What a line was written in the place of, and what that was."""
+        """The lines that a line replaced, and the lines that those had replaced."""
         found, todo = set[int](), [line]
         while todo:
             birth = self.weave.birth[todo.pop()]
@@ -475,7 +480,7 @@ class _Turn:
         return next(number for number, made in self.hunks() if line in made.touched())
 
     def _whole_file(self) -> Iterator[Bond]:
-        """A file that goes takes all its lines along, and one that was made anew is another."""
+        """Bonds of the whole file: a deleted file loses all its lines, and one made anew is another file."""
         known, weave = self.known, self.weave
         was, will = known.on_disk(EXISTS), self.shows(EXISTS)
         if was and not will:
@@ -492,7 +497,7 @@ class _Turn:
             yield from self._deleted()
 
     def _deleted(self) -> Iterator[Bond]:
-        """Another session's deletion stands over what the pieces did."""
+        """Bonds of another session's deletion that stands over what the pieces did."""
         known = self.known
         killer = known.unit(EXISTS)
         if killer in self.units or self.weave.units[killer].owner is None:
@@ -504,7 +509,7 @@ class _Turn:
     # --- the answer ---
 
     def text(self) -> bytes | None:
-        """Return the text that the file has then."""
+        """Return the text of the file afterwards."""
         if not self.shows(EXISTS):
             return None
         lines = [self.weave.content(line) for line in self.lines()]
@@ -512,13 +517,16 @@ class _Turn:
         return text if not lines or not lines[-1] or self.is_complete() else text[:-1]
 
     def lines(self) -> list[int]:
-        """The lines that the file has then."""
+        """The lines of the file afterwards."""
         if not self.changes:
             return self.weave.shown
         return [line for line in self.weave.order() if self.shows(line)]
 
     def is_complete(self) -> bool:
-        """Tell whether the file ends with a newline then; what somebody wrote behind keeps its own."""
+        """Tell whether the file ends with a newline afterwards.
+
+        A last line that another wrote behind the pieces keeps its own end.
+        """
         known, lines = self.known, self.lines()
         if self.shows(NEWLINE) or not lines:
             return True
@@ -526,7 +534,7 @@ class _Turn:
         return known.on_disk(NEWLINE) and known.credit(lines[-1]) > ends and self._is_others(lines[-1])
 
     def answer(self, left: Iterable[LeftEdit]) -> Reversal:
-        """Return the file, with the lines that stay and those that come back told apart."""
+        """Return the file. Lines that stay are indices, lines that come back are texts."""
         names = tuple(self.weave.units[unit].key for unit in sorted(self._together()))
         text = self.text()
         if text is None:
@@ -536,7 +544,7 @@ class _Turn:
         return Reversal(text, lines, self.is_complete(), names, tuple(left))
 
     def _together(self) -> set[int]:
-        """The pieces that are turned, with those under them: together they give the text."""
+        """The turned pieces with those under them: together they give the text."""
         found = set[int]()
         todo = self.moved()
         while todo:
@@ -548,7 +556,10 @@ class _Turn:
         return found
 
     def caught(self, steps: Sequence[Step]) -> Iterator[Bond]:
-        """Count the lines of the answer: what goes the pieces' steps brought, and what comes they took."""
+        """Count the lines of the answer; yield a bond for each turned piece where a count fails.
+
+        Each line that goes must have been brought by the pieces' steps, and each that comes taken by them.
+        """
         known, text = self.known, self.text()
         keys = {step_of(self.weave.units[unit].key) for unit in self.units}
         made = [step for step in steps if step.key in keys]
@@ -558,7 +569,7 @@ class _Turn:
         if line is None:
             line = _out_of_order(known.disk, text, made)
         if line is None:
-            is_new = self.is_redo or self.is_return  # what comes may be in neither HEAD nor file
+            is_new = self.is_redo or self.is_return  # a line that comes may be in neither HEAD nor the file
             line = out_of_place(known.disk if is_new else known.head, text, known.disk, made, not is_new)
         if line is None:
             return
@@ -568,7 +579,7 @@ class _Turn:
             yield Bond(self.weave.units[unit].hunks[0], other, Kind.WHOSE_UNTOLD)
 
     def _written_again(self, steps: Sequence[Step], keys: Collection[str]) -> bytes | None:
-        """Return a telling line that goes though another session wrote it later than the pieces did."""
+        """Return a telling line that goes although another session wrote it later; else None."""
         went = {
             self.weave.content(x) for x, stands in self.changes.items() if not stands and self.known.says(x)
         }
@@ -585,7 +596,7 @@ class _Turn:
         return min(again, default=None)
 
     def left(self, bonds: Iterable[Bond]) -> tuple[LeftEdit, ...]:
-        """Word what stands in the way of each piece: whose it is, and where."""
+        """Turn the bonds of each piece into a refusal: whose lines stand in the way, and where."""
         by_unit = dict[int, list[Bond]]()
         for bond in bonds:
             by_unit.setdefault(self.weave.hunks[bond.hunk].unit, []).append(bond)
@@ -602,14 +613,14 @@ class _Turn:
         return LeftEdit("entangled", self._at([unit]), Why(bonds[0].kind, who), (key,), self._at(units))
 
     def _at(self, units: Iterable[int]) -> tuple[int, int] | None:
-        """Where on disk lines of some pieces stand."""
+        """The first and last line on disk that some pieces brought, None where none stands."""
         lines = {x for unit in units for x in self.known.births(unit)}
         found = [at for at, line in enumerate(self.weave.shown, 1) if line in lines]
         return (found[0], found[-1]) if found else None
 
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a telling line or word that changes though none of the edits changes it so."""
+    """Return a telling line or word that changes although none of the edits changes it so; else None."""
     went, came = difference(disk, text)
     takes = [take for step in made for take in step.takes]
     changed = [difference(step.before, step.after) for step in made]
@@ -623,7 +634,7 @@ def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> 
             return line
         if line in came and (line not in brought or now[line] > most[line]):
             return line
-    if takes:  # what a person gave to the session no step changed
+    if takes:  # lines that a person gave to the session were changed by no step
         return None
     away, back = Counter[bytes](), Counter[bytes]()
     for gone, fresh in changed:
@@ -638,7 +649,10 @@ def _words(lines: Counter[bytes]) -> Counter[bytes]:
 
 
 def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a line that changes sides with another one as no text of the edits has it: a block moved."""
+    """Return a line that changes sides with another one although no text of the edits has that order.
+
+    Then a block moved.
+    """
     old, new = split_lines(disk), split_lines(text)
     at = {line: place for place, line in enumerate(old)}
     counts = Counter(old), Counter(new)

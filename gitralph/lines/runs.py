@@ -1,11 +1,12 @@
 """Long runs of equal lines in places where no line is single in the file.
 
-Old and new lines between two anchors are split at the first run of the new text that occurs once on
-both sides; then what lies before and after it, where more runs may have become single, the same way.
-Counting all again for each part took 4.2 times as long for twice the lines (16,000 against 8,000, each
-of them twice, each tenth changed: 4.1 s); here the larger part keeps the counts, less what left it, and
-only the smaller one is counted anew, so that a line is counted O(log n) times (0.2 s). Must
-give the same hunks as counting all again, which `tests/lines/test_bending.py` does.
+Old and new lines between two anchors are split at the first run of the new text that occurs once on both
+sides. The parts before and after it are split in the same way, since more runs may have become single there.
+
+Counting everything again for each part took 4.2 times as long for twice the lines (16,000 against 8,000, each
+of them twice, each tenth changed: 4.1 s). Here the larger part keeps the counts, less what left it. Only the
+smaller part is counted anew, so a line is counted O(log n) times (0.2 s). The hunks must be the same as with
+counting all again; `tests/lines/test_bending.py` checks it.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from heapq import heappop, heappush
 LONG_RUN = 5
 """So many equal lines in a row are trusted although none of them is unique in the file.
 
-For files that repeat themselves. 1,000 lines, each of them twice, every hundredth changed: ten hunks of a
-line with 3, 5 or 8; one hunk of 901 lines where no run is trusted. In the simulator, whose lines are
-mostly unique, the figures are the same with 3, with 5 and with none.
+This is for files that repeat themselves. With 1,000 lines, each twice and every hundredth changed, the answer
+is ten hunks of a line for a run of 3, 5 or 8. Where no run is trusted it is one hunk of 901 lines. In the
+simulator, whose lines are mostly unique, the figures are the same with 3, with 5 and with none.
 """
 
 Span = tuple[int, int, int, int]
-"""Old lines [0], [1) and new lines [2], [3)."""
+"""Old lines [0] to [1] and new lines [2] to [3], ends excluded."""
 
 
 def split_at_runs(old: Sequence[int], new: Sequence[int], span: Span, found: list[Span]) -> None:
-    """Add to `found` what is left of a span, in order, once long runs of equal lines are taken out."""
+    """Take long runs of equal lines out of a span and add the rest to `found`, in order."""
     if _is_short(span):
         _add(span, found)
         return
@@ -36,7 +37,7 @@ def split_at_runs(old: Sequence[int], new: Sequence[int], span: Span, found: lis
         return
     ids = [_number(lines[low:high], grams) for lines, low, high in ((old, *span[:2]), (new, *span[2:]))]
     shift = span[0], span[2]
-    # A stack and no recursion: the parts behind one another were as many calls within one another.
+    # A stack replaces recursion: parts one behind another would be as many nested calls.
     todo: list[tuple[Span, _Counted | None]] = [((0, span[1] - span[0], 0, span[3] - span[2]), None)]
     while todo:
         part, counted = todo.pop()
@@ -49,7 +50,7 @@ def split_at_runs(old: Sequence[int], new: Sequence[int], span: Span, found: lis
         length = _length(old, new, (at[0] + shift[0], at[1] + shift[1]), part, shift)
         before = part[0], at[0], part[2], at[1]
         after = at[0] + length, part[1], at[1] + length, part[3]
-        # The larger part keeps the counts: each line is counted anew only when it is in the smaller one,
+        # The larger part keeps the counts. Each line is counted anew only when it is in the smaller part,
         # which halves each time.
         keeps = before if _size(before) > _size(after) else after
         assert counted is not None
@@ -77,7 +78,7 @@ def _grams(lines: Sequence[int]) -> zip[tuple[int, ...]]:
 def _telling_grams(old: Sequence[int], new: Sequence[int]) -> dict[tuple[int, ...], int]:
     """Number the runs of the shortest length that both sides have, but for those that tell nothing."""
     both = set(_grams(old)).intersection(_grams(new))
-    # More than two different lines: five blank lines or braces are no evidence.
+    # A run must have more than two different lines: five blank lines or braces are no evidence.
     return {gram: at for at, gram in enumerate(gram for gram in both if len(set(gram)) > 2)}
 
 
@@ -95,12 +96,12 @@ def _length(
 
 
 class _Counted:
-    """How often each run starts on both sides of a part, and which of them are single on both."""
+    """How often each run starts on both sides of a part, and which runs are single on both."""
 
     def __init__(self, old: Sequence[int], new: Sequence[int], part: Span) -> None:
         self.sides = old, new
         self.part = part
-        # Of a single run the sum of its places is its place.
+        # The sum of the places of a single run is its place.
         self.times: tuple[dict[int, int], dict[int, int]] = {}, {}
         self.sums: tuple[dict[int, int], dict[int, int]] = {}, {}
         for side, (low, high) in enumerate((part[:2], part[2:])):
@@ -110,25 +111,25 @@ class _Counted:
                 if gram >= 0:
                     times[gram] = times.get(gram, 0) + 1
                     sums[gram] = sums.get(gram, 0) + at
-        # Sorted, which is a heap.
+        # A sorted list is a heap.
         self.single = sorted(self.sums[1][gram] for gram in self.times[1] if self._is_single(gram))
 
     def _is_single(self, gram: int) -> bool:
         return self.times[0].get(gram) == 1 and self.times[1].get(gram) == 1
 
     def first(self) -> tuple[int, int] | None:
-        """Return where the first single run of the new side starts on both sides."""
+        """Return where the first single run of the new side starts, on both sides."""
         low, high = self.part[2:]
         while self.single:
             at = self.single[0]
             gram = self.sides[1][at]
             if low <= at <= high - LONG_RUN and self._is_single(gram):
                 return self.sums[0][gram], at
-            heappop(self.single)  # it left the part, or its twin did
+            heappop(self.single)  # this run, or its equal, left the part
         return None
 
     def narrow(self, part: Span) -> None:
-        """Forget what starts outside a smaller part; what is single now may not have been before."""
+        """Forget what starts outside a smaller part. More runs may be single now than before."""
         for side in (0, 1):
             (low, high), (start, stop) = (each[2 * side : 2 * side + 2] for each in (self.part, part))
             last = high - LONG_RUN + 1

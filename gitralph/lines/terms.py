@@ -1,7 +1,7 @@
-"""The words the separation speaks: what goes in and what comes out.
+"""The values that go into the separation of lines and come out of it.
 
-Plain values, so that a caller can build and print them without knowing how lines are told
-apart, and how the names of units read: ``<step>.<n>``, with a mark at the end. Must not hold any rule.
+They are plain, so a caller can build and print them without knowing how lines are told apart. A unit's name
+is ``<step>.<n>``, with a mark at the end. No rule may stand here.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ Reason = Literal["entangled", "contested", "stale"]
 
 
 GAP = "g:"
-"""Begins the key of a change nobody recorded; the rest is the key of the step that revealed it."""
+"""Prefix of a gap's key; the rest is the key of the step that revealed the gap."""
 
 FORMATTED = "f:"
-"""Begins the key of what a shell command did to others' lines without changing a word."""
+"""Prefix of the key of what a shell command did to others' lines without changing a word."""
 
 TAIL = GAP + "end"
-"""The gap between the last step and the working tree; its units have no lasting name."""
+"""The gap between the last step and the file on disk; its units have no lasting name."""
 
 
 def step_of(unit: str) -> str:
-    """Return the key of the step that a unit is of; a step's own key, which names it whole, as it is."""
+    """Return the key of the step to which a unit belongs; a step's own key is returned unchanged."""
     return unit.rpartition(".")[0] or unit
 
 
 @dataclass(frozen=True)
 class Take:
-    """What a person gave to a session in one place: `count` lines from index `at`, with what they removed.
+    """What a person gave to a session in one place: `count` lines from index `at`, and what they removed.
 
-    `end` says that the change of the newline at the end of the file belongs to it.
+    `end`: the change of the newline at the end of the file is given too.
     """
 
     at: int
@@ -44,15 +44,16 @@ class Take:
 
 
 class Step(NamedTuple):
-    """One recorded edit of a path, or a gap, which is a change nobody recorded.
+    """One recorded edit of a path, or a gap, which is a change that nobody recorded.
 
-    `over` holds the keys of earlier steps whose result this step's `before` does not know:
-    it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
-    recorded. `seen` says that `before` stood on disk right before the edit, `onto` that a file was moved
-    here and took the place of what stood there. A step with `takes` changes no text: it gives its owner
-    what nobody recorded (see `handover`). One with `undoes` took the units of these names back, one with
-    `restores` brought them back after nobody's change. A change of nobody's that is `offered` may be a
-    session's, and follows nobody. One `by_shell` was made by a command, which may be a formatter.
+    `owner` None marks a gap. `over` are the keys of earlier steps whose result `before` lacks: the step was
+    written from an old read (see `order.chain`). `head` is the commit that was HEAD at the time. `seen`:
+    `before` stood on disk right before the edit. `onto`: a file was moved here over what stood here.
+
+    `takes` are unrecorded lines that this step gives to its owner; such a step changes no text (see
+    `handover`). `undoes` are the names of units that this step took back, `restores` those that it brought
+    back after a gap. `offered`: the gap may be a session's, so it follows nobody. `by_shell`: a shell
+    command, perhaps a formatter, made the step.
     """
 
     key: str
@@ -71,7 +72,7 @@ class Step(NamedTuple):
 
 
 class LeftEdit(NamedTuple):
-    """One of the owner's edits that cannot be committed now, and why: whose edits are in the way."""
+    """One of the owner's edits that cannot be committed now: why, and whose edits are in the way."""
 
     reason: Reason
     lines: tuple[int, int] | None
@@ -85,10 +86,10 @@ class LeftEdit(NamedTuple):
 
 
 LEFT_OUT = frozenset([Kind.LEFT_TO_OTHERS, Kind.LEFT_TO_NOBODY, Kind.REMOVED_BEFORE])
-"""Kinds of a note that tells what somebody changed or took away and what is left to him."""
+"""Kinds of a note about own lines that somebody changed or removed, and that are left to that session."""
 
 STAYS_OUT = LEFT_OUT | {Kind.CHANGED_SINCE, Kind.AMONG}
-"""... and of one that tells of a correction which nobody recorded and which does not go along."""
+"""These kinds, and those of a note about an unrecorded correction that does not go along."""
 
 
 class LineNote(NamedTuple):
@@ -100,10 +101,7 @@ class LineNote(NamedTuple):
 
 
 class Separation(NamedTuple):
-    """What to commit for one path, or why not.
-
-    `taken` are the names of the pieces that go.
-    """
+    """What to commit for one path, or why not. `taken` are the names of the pieces that go."""
 
     text: bytes | None
     taken: tuple[str, ...] = ()
@@ -116,9 +114,9 @@ class Separation(NamedTuple):
 class Reversal(NamedTuple):
     """A file after some units were taken out of it or brought back, or why that cannot be.
 
-    `lines` are those of the new text in order: an index of a line of the working tree that stays, or the
-    content of one that comes back, without its newline; None for no file. `complete`: the last line ends
-    with a newline. `units` are the names to record. Nothing to do: `text` is the working tree's.
+    `lines` are those of the new text in order, None for no file: a number is the index of a line on disk that
+    stays, bytes are a line that comes back, without its newline. `complete`: the last line ends with a
+    newline. `units` are the names to record. Where nothing is to do, `text` is the text on disk.
     """
 
     text: bytes | None
@@ -129,5 +127,5 @@ class Reversal(NamedTuple):
     refused: bool = False
 
     def steps(self) -> tuple[str, ...]:
-        """Return the keys of the steps that the units are of, each once."""
+        """Return the keys of the steps to which the units belong, each once."""
         return tuple(dict.fromkeys(map(step_of, self.units)))

@@ -1,9 +1,8 @@
-"""The weave: every line any recorded state of a path ever held, in one order.
+"""The weave: every line that any recorded state of a path ever held, in one order.
 
-An atom is one such line. It is inserted once and then deleted and returned any number of times,
-each time by a hunk of one step. The text of any set of units is what their operations alone
-leave visible, so the order of commits cannot matter. Must not know which units are committed:
-units and their names may depend on earlier steps only.
+An atom is one such line. It is inserted once; later hunks delete it and return it any number of times. The
+text of any set of units is what their operations alone leave visible, so the order of commits cannot matter.
+This module must not know which units are committed: units and their names depend on earlier steps only.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ EXISTS, NEWLINE, START, END = range(4)
 """Atoms that are no lines: the file is there, its last line is complete, and the two rims."""
 
 BASE = 0
-"""The hunk and unit that hold the first known text; part of every commit."""
+"""The hunk and unit that hold the first known text; they are part of every commit."""
 
 
 class Hunk:
@@ -34,15 +33,15 @@ class Hunk:
         self.left = START
         self.right = END
         self.assigned = False
-        """A person gave this to the owner, or gave away some of it and left the rest to nobody."""
+        """A person gave these lines to the owner, or gave away some of them and left the rest to nobody."""
 
     def touched(self) -> list[int]:
-        """Return every atom this hunk has an operation on."""
+        """Return every atom on which this hunk has an operation."""
         return self.births + self.dels + self.undels
 
 
 class Unit:
-    """What is committed or left together: the smallest grain of a commit."""
+    """What is committed or left together: the smallest part of a commit."""
 
     __slots__ = ("hunks", "key", "owner", "step")
 
@@ -54,11 +53,11 @@ class Unit:
 
 
 class Seen:
-    """Line id to all atoms with this content, in the order they were inserted."""
+    """Maps a line id to all atoms with this content, in the order of their insertion."""
 
     def __init__(self, first: Sequence[int], kinds: int) -> None:
         self._first = first
-        """The line ids of the first text: atom 4, atom 5 and so on."""
+        """The line ids of the first text: those of atom 4, atom 5 and so on."""
         self._kinds = kinds
         self._of_first: dict[int, list[int]] | None = None
         self._later: dict[int, list[int]] = {}
@@ -72,7 +71,8 @@ class Seen:
         return [*self._in_first(line), *later] if line < self._kinds else later
 
     def _in_first(self, line: int) -> Sequence[int]:
-        # A file whose lines are all different numbers them as it numbers its atoms: a million lists less.
+        # A file whose lines are all different has equal numbers for lines and atoms. That saves a million
+        # lists.
         if len(self._first) == self._kinds:
             return (line + 4,)
         if self._of_first is None:
@@ -83,7 +83,7 @@ class Seen:
 
 
 class Weave:
-    """All atoms of one path with their operations; grows by one step at a time (see `build`)."""
+    """All atoms of one path with their operations; the weave grows by one step at a time (see `build`)."""
 
     def __init__(self, start: bytes | None) -> None:
         self.text = start
@@ -99,21 +99,25 @@ class Weave:
         self.units: list[Unit] = [Unit("", None, -1)]
         self.steps: list[str] = []
         self.returns: list[tuple[int, int]] = []
-        """Per step of nobody's that went back to a text the file had before: its first hunk, and how
-        many there were when it had that text. What the hunks in between did is undone."""
+        """For each gap that went back to an old text: its first hunk, and how many hunks the old text had.
+
+        What the hunks in between did is undone.
+        """
         self.gaps: list[tuple[int, int]] = []
-        """Per change of nobody's its first hunk, and the first one after it."""
+        """For each gap its first hunk, and the first hunk after it."""
         self.known: dict[bytes | None, int] = {start: 1}
-        """The texts the file had, each with how many hunks there were when it had it first."""
+        """The texts that the file had, each with the number of hunks when the file first had it."""
         self.origin: dict[int, int] = {}
-        """Atom to the older atom whose text it repeats: moved or restored elsewhere."""
+        """Atom to the older atom whose text it repeats, moved or restored elsewhere."""
         self.shown: list[int] = []
-        """The visible atoms, in order: the lines of `text`."""
+        """The visible atoms in order: the lines of `text`."""
         self.count: list[int] = []
-        """Per line id how many visible atoms have this content."""
+        """For each line id how many visible atoms have this content."""
         self.jumbled: set[int] = set()
-        """Atoms whose operations are not in the order of their hunks. All others are searched by halves: a
-        line that comes and goes 400 times has as many operations."""
+        """Atoms whose operations are not in the order of their hunks.
+
+        All other atoms are searched by halving: a line that comes and goes 400 times has as many operations.
+        """
         self.complete = ends_with_newline(start)
         self.ops[EXISTS] = None if start is not None else [BASE << 1]
         self.ops[NEWLINE] = None if self.complete else [BASE << 1]
@@ -121,8 +125,8 @@ class Weave:
         self._begin(split_lines(start))
 
     def _begin(self, lines: Sequence[bytes]) -> None:
-        # All at once, which for a million lines takes a third of the time that inserting them one by one did;
-        # the lists share their numbers.
+        # Inserting a million lines at once takes a third of the time that one by one took. The lists share
+        # their numbers.
         self.ids = dict(zip(lines, range(len(lines)), strict=True))
         is_single = len(self.ids) == len(lines)
         if not is_single:
@@ -171,12 +175,12 @@ class Weave:
         if ops is None:
             ops = self.ops[atom] = []
         elif ops[-1] >> 1 > hunk:
-            self.jumbled.add(atom)  # a step's hunks are put in from the last to the first
-        # Hunk and value in one int: a list holds them without an object an operation.
+            self.jumbled.add(atom)  # the hunks of a step are put in from the last to the first
+        # Hunk and value share one int: a list holds these without an object for each operation.
         ops.append(hunk << 1 | visible)
 
     def forget(self, hunk: int, atom: int) -> None:
-        """Take an atom out of what a hunk did; the caller keeps `birth` and `ops` in step."""
+        """Take an atom out of what a hunk did; the caller keeps `birth` and `ops` consistent."""
         made = self.hunks[hunk]
         for atoms in (made.births, made.dels, made.undels):
             if atom in atoms:
@@ -188,7 +192,7 @@ class Weave:
         return ops is None or bool(ops[-1] & 1)
 
     def before(self, atom: int, hunk: int) -> Sequence[int]:
-        """Return the operations on an atom that an older hunk than this one made."""
+        """Return the operations on an atom that hunks older than this one made."""
         ops = self.ops[atom]
         if not ops:
             return ()
@@ -206,8 +210,9 @@ class Weave:
         return True
 
     def shown_at(self, hunks: int) -> list[int]:
-        """Return the lines that were visible after a step, when there were so many hunks."""
-        # Out of order are only operations of one step, and since HEAD was matched, when nobody asks this.
+        """Return the lines that were visible when there were so many hunks."""
+        # Only operations of one step are out of order, and those made after HEAD was matched; nobody asks
+        # this then.
         found: list[int] = []
         following, birth, every, limit = self.next, self.birth, self.ops, hunks << 1
         atom = following[START]
@@ -221,11 +226,11 @@ class Weave:
         return found
 
     def content(self, atom: int) -> bytes:
-        """Return the line an atom stands for."""
+        """Return the line that an atom stands for."""
         return self.texts[self.line[atom]]
 
     def order(self) -> list[int]:
-        """Return all line atoms in their order, which the caller leaves as it is."""
+        """Return all line atoms in order; the caller must not change the list."""
         if self._order is not None:
             return self._order
         found = self._order = []
@@ -249,15 +254,16 @@ class Weave:
             atom = self.next[atom]
 
     def repeats(self, atom: int, older: int) -> bool:
-        """Tell whether an atom repeats, over any number of others, the text of an older one."""
-        # An origin is older than what repeats it: a line that moved n times is not walked to its end.
+        """Tell whether an atom repeats an older one, directly or over other atoms."""
+        # An origin is older than what repeats it. So a line that moved n times is not followed to its
+        # beginning.
         at = self.origin.get(atom, START)
         while at > older:
             at = self.origin.get(at, START)
         return at == older
 
     def unit_of(self, hunk: int) -> Unit:
-        """Return the unit a hunk belongs to."""
+        """Return the unit to which a hunk belongs."""
         return self.units[self.hunks[hunk].unit]
 
     def owner_of(self, hunk: int) -> str | None:
@@ -265,5 +271,5 @@ class Weave:
         return self.unit_of(hunk).owner
 
     def atoms_of(self, unit: Unit) -> list[int]:
-        """Return every atom a unit has an operation on."""
+        """Return every atom on which a unit has an operation."""
         return [atom for hunk in unit.hunks for atom in self.hunks[hunk].touched()]

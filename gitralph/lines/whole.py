@@ -1,8 +1,8 @@
-"""Reads a text as the first one with some whole pieces on it.
+"""Reads a text as the first text with some whole pieces on it.
 
-HEAD after a commit of one session is such a text, and so is what a checkout or a stash leaves. Where such a
-reading gives exactly the text, each line is the very line of its piece, and no alignment can mistake it. Must
-not know owners.
+HEAD after a session's commit is such a text, and so is what a checkout or a stash leaves. Where such a
+reading gives exactly the text, each line is known to be the line of its piece, and no alignment can mistake
+it. This module must not know owners.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.lines.weave import BASE, NEWLINE, Weave
 
 _OPEN = 24
-"""So many pieces that tell nothing by themselves are tried, each O(lines)."""
+"""So many pieces that no telling line reveals are tried, each O(lines)."""
 _WORK = 1_000_000
-"""No more lines are looked at for them."""
+"""At most so many lines are looked at for these pieces."""
 
 
 class Whole:
-    """What a text is made of, as far as whole pieces go."""
+    """What a text consists of, as far as whole pieces go."""
 
     def __init__(self, weave: Weave, text: bytes) -> None:
         self.weave, self.text = weave, text
@@ -50,7 +50,7 @@ class Whole:
         return len(weave.seen[weave.line[line]]) == 1
 
     def _told(self) -> tuple[set[int], list[int]]:
-        """The pieces that lines tell of which stood once, and those of which none tells."""
+        """The pieces that lines of single occurrence reveal, and those that no line reveals."""
         weave = self.weave
         found, quiet = set[int](), list[int]()
         for number in range(1, len(weave.units)):
@@ -60,7 +60,7 @@ class Whole:
             elif not told:
                 quiet.append(number)
         todo = list(found)
-        while todo:  # what a piece took away somebody had brought, and what it brought back had gone
+        while todo:  # somebody had brought what a piece took away, and what it brought back had gone before
             for hunk in weave.units[todo.pop()].hunks:
                 for line in weave.hunks[hunk].dels:
                     below = weave.hunks[weave.birth[line]].unit
@@ -85,7 +85,7 @@ class Whole:
         return (x for n in self.weave.units[unit].hunks for x in self.weave.hunks[n].dels)
 
     def _try_open(self) -> None:
-        """Put in and take out what nothing tells of, as long as that comes nearer to the text."""
+        """Put in and take out unrevealed pieces as long as the result comes nearer to the text."""
         weave = self.weave
         tries = self.open[-_OPEN:]
         if len(tries) * len(weave.line) > _WORK:
@@ -105,15 +105,15 @@ class Whole:
 
 
 class WholePieces:
-    """The lines of a text that is made of whole pieces; asked of changes that nobody recorded."""
+    """Gives the lines of a text that consists of whole pieces; it is asked for gaps."""
 
     def __init__(self, weave: Weave) -> None:
         self.weave = weave
 
     def shown(self, text: bytes | None) -> list[int] | None:
-        """Return the lines that a text is made of, or None."""
+        """Return the lines of which a text consists, or None."""
         weave = self.weave
-        # a person's change nearly always has a line that never was
+        # a person's change nearly always has a line that never was there
         if not text or not all(map(weave.ids.__contains__, split_lines(text))):
             return None
         found = Whole(weave, text)

@@ -1,4 +1,4 @@
-"""Records below ralph-sessions/: what was recorded, what commits told of, what is about to land.
+"""Records below ralph-sessions/: what was recorded, what commits told of, and what is about to land.
 
-Knows nothing of git objects and never prints.
+This room knows nothing of git objects and never prints.
 """

@@ -1,6 +1,6 @@
 """The record of a bead, ``beads/<bead>.json``: worktree, base, owner and loop of one work item.
 
-Written whole, changed only under the bead's lock.
+It is written whole, and changed only under the bead's lock.
 """
 
 import contextlib
@@ -22,22 +22,23 @@ MERGED = "merged"
 REMOVING = "removing"
 REMOVED = "removed"
 DEFAULT_PROMISE = "BEAD COMPLETE"
-# Iterations of a loop that names no limit of its own: enough to mend a failed check, bounded in cost.
+# The number of iterations of a loop that names no limit: enough to mend a failed check, and bounded in cost.
 DEFAULT_LIMIT = 10
-# A record holds a prompt, which agents take in thousands of words; beyond this it is no record of ours.
+# In bytes. A record holds a prompt, which agents take in thousands of words; a larger file is no record of
+# ours.
 _LIMIT = 4 << 20
 
 
 class DamagedBeadError(Exception):
-    """A bead's record cannot be read; the message says which and why. The file is kept as it is."""
+    """A bead's record cannot be read; the message says which one and why. The file is kept as it is."""
 
 
 @dataclass
 class Bead:
     """One work item. ``base_ref`` is None where it began on a detached HEAD or a bare oid.
 
-    ``loop`` says that a policy launched it, so that the stop hook repeats its prompt; ``extra`` keeps
-    fields of other tools.
+    ``loop``: a policy launched it, so the stop hook repeats its prompt. ``extra`` keeps fields of other
+    tools.
     """
 
     bead: str
@@ -63,7 +64,7 @@ class Bead:
 
     @property
     def active(self) -> bool:
-        """True while somebody works on it."""
+        """True while somebody works on the bead."""
         return self.status in (IN_PROGRESS, "in progress")
 
 
@@ -107,7 +108,7 @@ def _parse(bead: str, data: bytes) -> Bead:
         if name in ("bead", "v"):
             continue
         if name == "extra" or name not in Bead.__dataclass_fields__:
-            # Other tools keep fields of their own in the record: rewriting it must not lose them.
+            # Other tools keep fields of their own in the record, and rewriting it must not lose these.
             found.extra[name] = value
         # A record of the wrong shape is refused whole, not read in part: its path decides what is removed.
         elif not _check(name, value):
@@ -129,7 +130,7 @@ def read(layout: Layout, bead: str) -> Bead | None:
 
 
 def write(layout: Layout, record: Bead) -> None:
-    """Put a record on disk for good; the caller holds the bead's lock."""
+    """Write a record durably; the caller holds the bead's lock."""
     record.updated = sessionfile.now()
     record.created = record.created or record.updated
     fields = {name: getattr(record, name) for name in Bead.__dataclass_fields__ if name != "extra"}
@@ -147,7 +148,7 @@ def names(layout: Layout) -> list[str]:
 
 
 def records(layout: Layout) -> Iterator[Bead | DamagedBeadError]:
-    """Every record, a damaged one as the error that says so."""
+    """Every record; a damaged one is given as the error that tells what is wrong."""
     for name in names(layout):
         try:
             found = read(layout, name)
@@ -159,9 +160,9 @@ def records(layout: Layout) -> Iterator[Bead | DamagedBeadError]:
 
 
 def spend_temporaries(layout: Layout, bead: str) -> None:
-    """Remove half-written records of a bead that a crash left; the caller holds its lock."""
+    """Remove half-written records of a bead that a crash left; the caller holds the bead's lock."""
     for name in os.listdir(layout.beads) if os.path.isdir(layout.beads) else []:
-        # Only this bead's: another's may be written at this moment, under the other lock.
+        # Only this bead's files are removed: another bead's may be written right now, under the other lock.
         if name.startswith(bead + ".json.") and name.endswith(".tmp"):
             os.unlink(f"{layout.beads}/{name}")
 
@@ -170,7 +171,7 @@ def spend_temporaries(layout: Layout, bead: str) -> None:
 def hold(layout: Layout, bead: str, wait: float | None = None) -> Iterator[int]:
     """Hold a bead's lock for a ``with`` block; yields the descriptor. Raises Busy, naming the bead.
 
-    Case twins share a lock, since they would share a folder on some disks.
+    Beads whose names differ only in case share a lock, since they would share a folder on some disks.
     """
     busy = f"bead '{bead}' is being changed by another git ralph"
     with locks.hold(layout, locks.BEAD + bead.lower(), wait, busy) as fd:

@@ -1,7 +1,7 @@
 """Which branches were made of whose commits: ``branches.jsonl``, a line each time one is made or moved.
 
-It says where a branch was left, so that one which somebody moved since is known; the last line of a branch
-counts. Deleting it loses only that.
+A line tells where the branch was left, so that a branch which somebody moved since is noticed. The last line
+of a branch counts. Deleting the file loses only that knowledge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SessionBranch(NamedTuple):
 
 
 def read(layout: Layout) -> dict[str, SessionBranch]:
-    """What is known of each branch, by its full name; nothing where it cannot be read."""
+    """What is known of each branch, by its full name; empty where the file cannot be read."""
     try:
         data = files.read_bytes(layout.branches, _LIMIT)
     except OSError:

@@ -1,7 +1,7 @@
 """Plans: the check boxes of a Markdown file, which of them are open, and ticking one.
 
-A task is known by its text (and, among equal texts, by its count), never by its position. Everything
-works on bytes, so that a tick changes exactly one of them, whatever the file's encoding and line ends.
+A task is known by its text and, among equal texts, by its count, never by its position. Everything works on
+bytes. So a tick changes exactly one byte, whatever the file's encoding and line ends.
 """
 
 import os
@@ -15,19 +15,19 @@ from gitralph.base.layout import Layout
 from gitralph.base.quote import c_unquote, line_form, shown
 from gitralph.git.context import Context
 
-# A list item of CommonMark (bullet, or up to nine digits) with GitHub's task mark; a box
-# without words names no task.
+# A list item of CommonMark (bullet, or up to nine digits) with GitHub's task mark. A box without words names
+# no task.
 _BOX = re.compile(rb"^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([ xX])\][ \t]+(.*?\S)[ \t\r]*$")
 # A box inside a code block is an example. A fence is three or more of one kind (CommonMark 4.5).
 _FENCE = re.compile(rb"^[ \t]*(`{3,}|~{3,})([^\r\n]*)")
-# A plan is read by people; a file that is larger was named by mistake.
+# In bytes. People read a plan; a larger file was named by mistake.
 LIMIT = 16 << 20
-# Each try is lost only to somebody who wrote the file in the microseconds between; an editor saves once.
+# A try is lost only to somebody who wrote the file in the microseconds between; an editor saves once.
 _TRIES = 20
 
 
 class Task(NamedTuple):
-    """One check box: its text, which of several equal texts it is, where its mark is, what follows."""
+    """One check box: its text, its number among equal texts, the place of its mark, the text below it."""
 
     text: str
     copy: int
@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What identifies the task."""
+        """What identifies the task: text and number."""
         return self.text, self.copy
 
 
@@ -52,7 +52,7 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def _outside_fences(data: bytes) -> list[tuple[int, bytes]]:
-    """The lines that are no code; a fence ends with its own kind, at least as long."""
+    """The lines that are no code. A fence ends with a fence of its own kind that is at least as long."""
     out: list[tuple[int, bytes]] = []
     fence = b""
     for at, line in _lines(data):
@@ -72,7 +72,7 @@ def _indent(line: bytes) -> int:
 
 
 def _details(rows: list[tuple[int, bytes]], index: int) -> str:
-    """The lines below a task that are indented deeper and are no task themselves."""
+    """The lines below a task that are indented deeper and are no tasks themselves."""
     own, kept = _indent(rows[index][1]), []
     for _, line in rows[index + 1 :]:
         if _BOX.match(line) or (line.strip() and _indent(line) <= own):
@@ -129,10 +129,10 @@ def key_of(path: str) -> str:
 
 
 def tick(layout: Layout, path: str, key: tuple[str, int], done: bool = True) -> bool:
-    """Tick a task, or take its tick away: one byte, at its place in the file of now. False when it is not
-    in the plan.
+    """Tick a task, or remove its tick: one byte in the file of now. False when the plan lacks the task.
 
-    The file is compared right before and looked at again right after, because editors replace files.
+    The file is compared right before the write and looked at again right after it, because editors replace
+    files.
     """
     with locks.hold(layout, locks.TICK + key_of(path)):
         for _ in range(_TRIES):
@@ -147,7 +147,7 @@ def tick(layout: Layout, path: str, key: tuple[str, int], done: bool = True) -> 
 
 
 def _mark(path: str, expected: bytes, box: int, mark: bytes) -> None:
-    """Write the mark if the file is still what was read."""
+    """Write the mark if the file still is what was read."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
@@ -163,9 +163,9 @@ def _mark(path: str, expected: bytes, box: int, mark: bytes) -> None:
 
 
 def use(ctx: Context, path: str) -> str:
-    """Make a plan the one of this worktree; returns its name from the root. Running tasks keep theirs.
+    """Make a plan the one of this worktree; returns its name from the root. Running tasks keep their plan.
 
-    Raises UsageError for one outside the worktree: the marker is shared state, so it names nothing else.
+    Raises UsageError for a plan outside the worktree: the marker is shared state, so it names nothing else.
     """
     tasks_of(path)
     name = relative(ctx, path)
@@ -185,7 +185,7 @@ def relative(ctx: Context, path: str) -> str:
 
 
 def current(ctx: Context) -> str | None:
-    """The plan in use here, as an absolute path; a marker that is none is ignored with a warning."""
+    """The absolute path of the plan in use here; a marker that names no plan is ignored with a warning."""
     for layout in dict.fromkeys([ctx.layout.own, ctx.layout.top]):
         try:
             said = files.read_bytes(layout + "/current-plan", 8192)

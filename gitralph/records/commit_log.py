@@ -1,7 +1,7 @@
 """What commits told of: ``<session>.commits``, and lines in each journal; appended, never rewritten.
 
-It says which commit took a record, whether a claim by path alone is still open, and what was said already.
-Must not decide what is pending: HEAD and the file say that.
+The log tells which commit took a record, whether a claim by path alone is still open, and what was said
+already. It must not decide what is pending: HEAD and the file decide that.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from gitralph.base.kinds import Why
 from gitralph.base.layout import Layout
 from gitralph.hook.journal import Journal, Record, is_oid
 
-# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+# In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
 _LIMIT = 1 << 30
 
 
 @dataclass
 class CommitLog:
-    """A session's ``.commits`` file: per worktree and path how far into the manifest it read."""
+    """A session's ``.commits`` file: how far commits read the manifest, by worktree and path."""
 
     upto: dict[tuple[str, bytes], int] = field(default_factory=dict)
     commits: list[dict[str, Any]] = field(default_factory=list)
@@ -46,7 +46,7 @@ def _finished(layout: Layout, session: str) -> list[dict[str, Any]]:
 
 
 def read(layout: Layout, session: str) -> CommitLog:
-    """What commits of a session took so far; empty when it never committed."""
+    """What the session's commits took so far; empty when it never committed."""
     found = CommitLog()
     before = _finished(layout, session)
     try:
@@ -54,20 +54,21 @@ def read(layout: Layout, session: str) -> CommitLog:
     except FileNotFoundError:
         found.commits = before
         return found
-    # What was put away tells of commits, no longer of places: the manifest it counts in went with it.
+    # gc put these lines away, and the manifest in which they count. So they tell of commits, no longer of
+    # places.
     now, found.commits = found.commits, before + found.commits
     for fields in now:
         paths = fields.get("paths")
         for path, upto in paths.items() if isinstance(paths, dict) else ():
             if type(upto) is int:
                 key = (str(fields.get("worktree")), path.encode("utf-8", "surrogateescape"))
-                # The furthest counts: two commits may append their lines in either order.
+                # The furthest position counts: two commits may append their lines in either order.
                 found.upto[key] = max(upto, found.upto.get(key, 0))
     return found
 
 
 def length_at(journal: Journal, commit: str) -> int:
-    """How long the journal was when a commit took something of it; 0 where it took nothing."""
+    """The length of the journal, in bytes, when a commit took something of it; 0 where it took nothing."""
     ends = [fields.get("upto") for fields in journal.log if fields.get("commit") == commit]
     return max((end for end in ends if type(end) is int), default=0)
 
@@ -75,33 +76,33 @@ def length_at(journal: Journal, commit: str) -> int:
 def told(journal: Journal, session: str) -> int:
     """How far commits have told of a session's records in a journal, in bytes from its beginning."""
     ends = [fields.get("upto") for fields in journal.log if fields.get("session") == session]
-    # A position beyond the journal is of one that was removed and begun anew.
+    # A position beyond the end belongs to a journal that was removed and begun anew.
     return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
 
 
 Said = tuple[str, ...]
-"""What was told of a path: which kind of ``base.kinds``, then of whom. The lines are those of that day."""
+"""What was told of a path: the kind of ``base.kinds``, then the sessions. Line numbers are left out."""
 
 
 def row_of(why: Why) -> Said:
-    """What the log keeps of a note, beside its sentence, which has the names and words of that day."""
+    """What the log keeps of a note beside its sentence, which has the names and words of that day."""
     return (why.kind.value, *why.sessions)
 
 
 def said(journal: Journal, session: str) -> set[Said]:
-    """What a session was told of a path with its commits, or where there was nothing to commit."""
+    """What a session was told of a path by its commits, or when there was nothing to commit."""
     return {row for fields in journal.log if fields.get("session") == session for row in rows_in(fields)}
 
 
 def rows_in(fields: Mapping[str, Any]) -> set[Said]:
-    """What a line of the log says was told; one of a version before this has the sentence alone."""
+    """What a line of the log says was told; a line of an older version has only the sentence."""
     rows = fields.get("said")
     rows = rows if isinstance(rows, list) else []
     return {tuple(map(str, row)) for row in rows if isinstance(row, list)}
 
 
 def taking(journal: Journal, unit: str) -> list[str]:
-    """The commits that took a piece, by its name."""
+    """The oids of the commits that took the piece with this name."""
     return [
         str(fields["commit"])
         for fields in journal.log
@@ -136,7 +137,7 @@ def _names(units: object) -> list[object]:
 
 
 def commit_of(journal: Journal, record: Record) -> str | None:
-    """The commit that took a record, or the first of its units; None for none."""
+    """The commit that took a record, or the first of its pieces; None where none did."""
     since = 0
     for fields in journal.log:
         upto, commit, units = fields.get("upto"), fields.get("commit"), fields.get("units")

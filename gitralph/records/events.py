@@ -1,7 +1,7 @@
 """Reads events files, forward or from the end, in constant memory; knows nothing of runs.
 
-A line that is no event is handed out as :class:`Bad` with its place and never costs a neighbour; a
-last line without its newline is not there yet.
+A line that is no event is handed out as :class:`Bad` with its place, and never costs a neighbour. A last line
+without its newline does not count yet.
 """
 
 import os
@@ -22,7 +22,7 @@ _SHOWN = 100
 
 @dataclass(frozen=True)
 class Emitted:
-    """One event: its place, its line as it was stored, and the object that line holds."""
+    """One event: its place, its line as stored, and the object that the line holds."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Emitted:
 
 @dataclass(frozen=True)
 class Bad:
-    """One line that is no event: its place, its beginning, and what is wrong."""
+    """One line that is no event: its place, its beginning, and what is wrong with it."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Bad:
 
 @dataclass(frozen=True)
 class Passed:
-    """Lines up to ``end`` that were passed over unread: they cannot hold what is looked for."""
+    """Lines up to byte ``end`` that were passed over unread: they cannot hold what is looked for."""
 
     end: int
 
@@ -56,7 +56,7 @@ _Line = tuple[int, int, bytes, bool]  # start, end, bytes without newline, wheth
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
-    # NULs are what some file systems leave of a tail that was not yet written at a power cut.
+    # Some file systems leave NULs for a tail that was not yet written at a power cut.
     if not raw.strip(b"\0 \t"):
         raise ValueError("blank line")
     value = jsonline.object_in(raw)
@@ -77,9 +77,9 @@ def _row(line: _Line) -> EventLine:
 
 
 def _is_free_of(data: bytes, needle: bytes) -> bool:
-    """True when no line of ``data`` says ``needle``, and each looks whole: from ``{`` to ``}``.
+    """True when no line of ``data`` contains ``needle``, and each looks whole: from ``{`` to ``}``.
 
-    A backslash and a ``u`` may spell any letter, so they count as the needle.
+    A backslash with a ``u`` may spell any letter, so it counts as the needle.
     """
     return (
         needle not in data
@@ -93,8 +93,8 @@ def _is_free_of(data: bytes, needle: bytes) -> bool:
 def _sieved(fd: int, at: int, needle: bytes) -> Iterator[_Line | Passed]:
     """As :func:`_forward`, without the lines that cannot hold ``needle``.
 
-    Block by block: of a million events each took 17 microseconds to parse, and takes a tenth of one to pass
-    over.
+    Whole blocks are tested. Parsing one of a million events took 17 microseconds; passing over it takes a
+    tenth of one.
     """
     start, carry = at, b""
     while chunk := os.pread(fd, FORWARD, at):
@@ -118,7 +118,7 @@ def _sieved(fd: int, at: int, needle: bytes) -> Iterator[_Line | Passed]:
 
 
 def _forward(fd: int, at: int) -> Iterator[_Line]:
-    """Whole lines from ``at`` to the present end."""
+    """Whole lines from byte ``at`` to the present end."""
     start, carry = at, b""
     while chunk := os.pread(fd, FORWARD, at):
         at += len(chunk)
@@ -144,16 +144,16 @@ def _skip_long(fd: int, start: int, head: bytes, at: int) -> Iterator[_Line]:
 
 
 def _backward(fd: int) -> Iterator[_Line]:
-    """Whole lines from the end to the beginning; a torn tail is passed over.
+    """Whole lines from the end to the beginning; a torn last line is passed over.
 
-    ``carry`` is the part of a line known so far, ``dropped`` what was cut from its end to hold it.
+    ``carry`` is the part of a line known so far, ``dropped`` what was cut from its end to bound it.
     """
     at = end = os.fstat(fd).st_size
     carry, dropped, torn = b"", 0, True
     while at > 0:
         size = min(BACK, at)
         at -= size
-        # Backwards in blocks: the last lines of a million cost what the last lines of ten do.
+        # Read backwards in blocks: the last lines of a million cost what the last lines of ten do.
         pieces = (os.pread(fd, size, at) + carry).split(b"\n")
         for piece in reversed(pieces[1:]):
             start = end - len(piece) - dropped - (0 if torn else 1)
@@ -169,7 +169,7 @@ def _backward(fd: int) -> Iterator[_Line]:
 
 
 def open_events(path: str) -> int | None:
-    """A descriptor for reading, None when there is no such file yet."""
+    """A descriptor for reading; None when there is no such file yet."""
     try:
         return files.open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -183,10 +183,10 @@ def scan(fd: int, at: int = 0) -> Iterator[EventLine]:
 
 
 def sieve(fd: int, at: int, needle: bytes | None) -> Iterator[EventLine | Passed]:
-    """As :func:`scan`, but lines that do not say ``needle`` are passed over unread.
+    """As :func:`scan`, but lines without ``needle`` are passed over unread.
 
-    ``needle`` is what JSON can write in one way only, or with ``\\u``. A line that only looks like an event
-    is not reported then.
+    ``needle`` is text that JSON can write in one way only, or with ``\\u``. So a line that only looks like an
+    event is not reported.
     """
     for line in _forward(fd, at) if needle is None else _sieved(fd, at, needle):
         yield line if isinstance(line, Passed) else _row(line)

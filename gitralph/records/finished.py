@@ -1,9 +1,9 @@
 """Which sessions that gc put away made which commit: ``finished/commits``, a line each.
 
-``<commit> <session>``, and ``included`` after it where another session's commit took its edits along. An
-index over the ``.commits`` files beside it: a report on a repository with 10,000 sessions that are over
-read 20,000 files without it. gc appends to it before it puts a session away, and makes it anew where it is
-missing, so deleting it loses nothing.
+A line is ``<commit> <session>``, with ``included`` behind it where another session's commit took the edits
+along. The file is an index over the ``.commits`` files beside it. Without it a report on a repository with
+10,000 ended sessions read 20,000 files. gc appends to it before it puts a session away, and makes it anew
+where it is missing. So deleting it loses nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INCLUDED = "included"
 
 
 def made(layout: Layout) -> dict[str, dict[str, bool]]:
-    """Commit to the sessions that it is of, each with whether another one's commit took its edits along."""
+    """Maps each commit to its sessions, each with whether another session's commit took its edits along."""
     try:
         text = files.read_bytes(layout.finished_index, _LIMIT).decode("ascii", "replace")
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def made(layout: Layout) -> dict[str, dict[str, bool]]:
     except OSError:
         return {}
     found: dict[str, dict[str, bool]] = {}
-    # What follows the last newline is a line that is not there yet.
+    # Text behind the last newline is a line that is not complete yet.
     for line in text.split("\n")[:-1]:
         words = line.split(" ")
         if len(words) > 1:
@@ -38,7 +38,7 @@ def made(layout: Layout) -> dict[str, dict[str, bool]]:
 
 
 def note(layout: Layout, session: str) -> None:
-    """Note the commits of a session that is about to be put away; twice does no harm."""
+    """Add the commits of a session that is about to be put away. Adding them twice does no harm."""
     path = layout.finished_index
     if not os.path.lexists(path):
         files.write_whole(path, _gathered(layout).encode("ascii"))
@@ -48,7 +48,7 @@ def note(layout: Layout, session: str) -> None:
 
 
 def drop_gone(layout: Layout) -> None:
-    """Leave out the sessions of which gc removed everything."""
+    """Remove the sessions of which gc removed everything."""
     there = set(_sessions(layout))
     try:
         lines = files.read_bytes(layout.finished_index, _LIMIT).decode("ascii", "replace").split("\n")[:-1]

@@ -1,7 +1,8 @@
-"""What is about to be done, on disk for good before anything moves, so that the next command can finish it.
+"""Intents: what is about to be done, on disk before anything moves, so the next command can finish it.
 
-One store for all kinds: a file each, written whole, durable in file and name, moved aside when damaged.
-What it means to finish or drop one is the business of who wrote it: ``FINISHED_BY`` names the module of each.
+One store holds all kinds: one file for each intent, written whole, durable in file and name, and moved aside
+when damaged. The module that wrote an intent knows how to finish or drop it: ``FINISHED_BY`` names that
+module for each kind.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from gitralph.hook.journal import is_oid
 Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting", "Restaging")
 
 _LIMIT = 64 << 20
-# Stands for a commit that git has yet to make, in the lines that will name it.
+# Stands for a commit that git has yet to make, in lines that will name it.
 TO_COME = "0" * 40
 
 
@@ -30,7 +31,7 @@ TO_COME = "0" * 40
 class Intent:
     """A commit about to land. Paths are surrogate-escaped text; entries are ``[mode, oid]`` or None.
 
-    ``back``: the branch goes back to it from ``old``, a commit that is taken back. ``lines`` are the
+    ``back``: a commit is taken back, so the branch goes back from ``old`` to ``commit``. ``lines`` are the
     lines of the log to append: ``[file kind, session, path, fields]``.
     """
 
@@ -49,7 +50,7 @@ class Intent:
         return f"{self.commit}.json"
 
     def is_sound(self) -> bool:
-        """True when every field has its type; what acts on an intent trusts them."""
+        """True when every field has its type; whoever acts on an intent trusts the types."""
         names = is_oid(self.commit) and _is_ref(self.ref) and (self.old is None or is_oid(self.old))
         places = isinstance(self.git_dir, str) and isinstance(self.token, str)
         lists = isinstance(self.index, list) and isinstance(self.lines, list)
@@ -90,12 +91,12 @@ class Merging:
 
 @dataclass
 class Narrowed:
-    """A plain ``git commit`` that the guard narrowed to one session, as long as git is making it.
+    """A plain ``git commit`` that the guard narrowed to one session, while git is making it.
 
-    ``git`` is the process that does; ``tree`` what it is to commit on ``old``, ``form`` where it commits
-    from (see ``git/plain_index.py``). ``index`` are rows ``[path, before, after]`` of the user's index once
-    the commit is made, ``swapped`` the same of the index that git reads while it is narrowed. ``lock`` is
-    the device and inode of an ``index.lock`` of git's own. ``lines`` name no commit yet.
+    ``git`` is the process that makes it. ``tree`` is the tree to commit on ``old``. ``form`` says from which
+    index git commits (see ``git/plain_index.py``). ``index`` are rows ``[path, before, after]`` of the user's
+    index after the commit. ``swapped`` are such rows of the index that git reads while it is narrowed.
+    ``lock`` is the device and inode of git's own ``index.lock``. ``lines`` name no commit yet.
     """
 
     git: dict[str, object]
@@ -139,7 +140,7 @@ class Narrowed:
         return words and all(type(one) is int for one in self.lock) and whole.is_sound()
 
     def made(self, commit: str) -> Intent:
-        """The same once git has made the commit: what is left to do is what any commit of ours leaves."""
+        """This commit as an ordinary intent, once git has made it: the rest is done as for ours."""
         lines = [[*line[:3], _naming(line[3], commit)] for line in self.lines]
         prepared = {"index": self.prepared.get("final", "")}
         return Intent(
@@ -162,11 +163,11 @@ def _naming(fields: object, commit: str) -> object:
 
 @dataclass
 class Rewriting:
-    """Files of one working tree about to be replaced. ``git_dir`` and ``token`` say of which.
+    """Files of one working tree about to be replaced. ``git_dir`` and ``token`` name the worktree.
 
-    A row is ``[path, [mode, text id] or None before, the same after, work file, journal's length,
-    [session, record]...]``: the records are journal lines to append once the file is in place. None before
-    and after: the file stays, whatever it is.
+    A row is ``[path, [mode, text id] or None before, the same after, work file, journal's length, [session,
+    record]...]``. The records are journal lines to append once the file is in place. None both before and
+    after: the file stays, whatever it is.
     """
 
     name: str
@@ -191,8 +192,8 @@ class Rewriting:
 class Restaging:
     """What a session's shell commands staged is about to be put back; ``git_dir`` and ``token`` say where.
 
-    What that is, is asked when it is done: what a person staged since is not. The fast lane writes it too
-    (``hook.staging``).
+    The entries are looked up when the work is done: what a person staged since stays. The fast lane writes
+    this intent too (``hook.staging``).
     """
 
     git_dir: str
@@ -205,7 +206,10 @@ class Restaging:
 
     @property
     def prepared(self) -> dict[str, str]:
-        """The new index, by a name that tells whose it is: the lock of a killed one is known by it."""
+        """The path of the new index.
+
+        Its name tells whose it is, so the lock of a killed process can be recognised.
+        """
         return {"index": f"{self.file}.index"}
 
     def is_sound(self) -> bool:
@@ -217,8 +221,8 @@ class Restaging:
 _FILES, _STAGE = "files-", "stage-"
 AnyIntent = Intent | Merging | Narrowed | Rewriting | Restaging
 
-# In this order: a merge first, since the work folders tell whose a lock file is. Loaded by name, as click
-# loads a command: most rooms that begin something lie above this one.
+# The order matters: a merge comes first, since the work folders tell whose a lock file is. The modules are
+# loaded by name, as click loads a command: most rooms that write an intent lie above this one.
 FINISHED_BY: dict[type[AnyIntent], str] = {
     Merging: "gitralph.tasks.worktree.recover_merge",
     Intent: "gitralph.commit.land",
@@ -271,14 +275,15 @@ def _path(layout: Layout, plan: AnyIntent) -> str:
 
 
 def write(layout: Layout, plan: AnyIntent) -> None:
-    """Put an intent on disk for good before anything moves."""
+    """Write an intent durably before anything moves."""
     files.write_for_good(_path(layout, plan), json.dumps(asdict(plan), indent=1).encode("ascii") + b"\n")
 
 
 def remove(layout: Layout, plan: AnyIntent) -> None:
-    """Forget one that was finished or dropped, with its prepared files.
+    """Remove an intent that was finished or dropped, with its prepared files.
 
-    Not made durable: one that comes back after a power cut is finished once more, and finds nothing to do.
+    The removal is not made durable. An intent that comes back after a power cut is finished once more, and
+    finds nothing to do.
     """
     for prepared in plan.prepared.values():
         _unlink(f"{layout.tmp}/{os.path.basename(prepared)}")
@@ -292,8 +297,7 @@ def _unlink(path: str) -> None:
 
 def _load(layout: Layout, path: str, kind: type[Kind]) -> Kind | None:
     try:
-        # What an intent says is acted on with the right to move refs, so it is checked whole before anything
-        # is believed.
+        # Whoever acts on an intent moves refs. So it is checked whole before anything of it is believed.
         told: dict[str, Any] = jsonline.object_in(files.read_bytes(path, _LIMIT))
         plan = kind(**told)
     except (OSError, ValueError, TypeError, RecursionError):
@@ -301,13 +305,13 @@ def _load(layout: Layout, path: str, kind: type[Kind]) -> Kind | None:
     if not (plan.is_sound() and plan.file == os.path.basename(path)):
         return None
     if isinstance(plan, Narrowed):
-        # They are renamed and unlinked, so a name alone is believed: the folder is ours.
+        # These files are renamed and unlinked, so only their names are believed: the folder is ours.
         plan.prepared = {key: f"{layout.tmp}/{os.path.basename(one)}" for key, one in plan.prepared.items()}
     return plan
 
 
 def names(layout: Layout, kind: type[AnyIntent]) -> list[str]:
-    """The files of what is unfinished; one readdir, normally of an empty folder."""
+    """The files of unfinished intents of a kind: one readdir, normally of an empty folder."""
     try:
         found = sorted(os.listdir(_folder(layout, kind)))
     except FileNotFoundError:
@@ -321,31 +325,31 @@ def _prefix(name: str) -> str:
 
 
 def of_process(layout: Layout, pid: int) -> Narrowed | None:
-    """What the guard narrowed of the ``git commit`` that runs as this process."""
+    """The intent of the narrowed ``git commit`` that runs as this process; None without one."""
     return _load(layout, f"{layout.narrowed}/{pid}.json", Narrowed)
 
 
 def recover(ctx: Context) -> list[str]:
-    """Finish or drop all that was cut short, under the commit lock; returns the commits it finished."""
+    """Finish or drop everything that was cut short, under the commit lock; returns the finished commits."""
     finished = list[str]()
     for kind, module in FINISHED_BY.items():
-        if names(ctx.layout, kind):  # one readdir, and seldom is there anything
+        if names(ctx.layout, kind):  # one readdir, and seldom is anything there
             finished += importlib.import_module(module).recover(ctx)
     return finished
 
 
 def unfinished(layout: Layout, kind: type[Kind]) -> Iterator[Kind]:
-    """Every intent of a kind on disk; a damaged one cannot be acted on and is moved aside."""
+    """Every intent of a kind on disk. A damaged one cannot be used and is moved aside."""
     for name in names(layout, kind):
         path = f"{_folder(layout, kind)}/{name}"
-        # A kill before the rename: nothing had moved then, or the intent would have its name.
+        # A kill came before the rename. Nothing had moved then, or the intent would have its final name.
         if name.endswith(".tmp"):
             _unlink(path)
         elif name.endswith(".json"):
             plan = _load(layout, path, kind)
             if plan is None:
-                # Kept for whoever looks into it: deleting the only trace of a commit cut short would be worse
-                # than a stray file.
+                # Keep the file for whoever looks into it: to delete the only trace of a commit cut short
+                # would be worse than a stray file.
                 os.replace(path, path + ".damaged")
             else:
                 yield plan

@@ -13,13 +13,13 @@ from gitralph.base import files, treepath
 from gitralph.base.layout import Layout, session_of
 from gitralph.base.quote import c_unquote, line_form
 
-# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+# In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
 _LIMIT = 1 << 30
 
 
 @dataclass
 class Manifest:
-    """Offsets (byte positions) of each path's lines, in order; ``size`` is the end of whole lines."""
+    """For each path the byte offsets of its lines, in order; ``size`` is the end of the whole lines."""
 
     lines: dict[bytes, list[int]] = field(default_factory=dict)
     size: int = 0
@@ -27,7 +27,7 @@ class Manifest:
 
 
 def path_of(line: bytes) -> bytes | None:
-    """The tree path of a manifest line, None when git would not take it."""
+    """The tree path of a manifest line; None for a path that git would not take."""
     try:
         path = c_unquote(line)
     except ValueError:
@@ -37,11 +37,11 @@ def path_of(line: bytes) -> bytes | None:
 
 
 def parse(data: bytes) -> Manifest:
-    """Every whole line; a torn tail waits for its newline."""
+    """Read every whole line; a torn last line waits for its newline."""
     manifest, at = Manifest(), 0
     while (end := data.find(b"\n", at)) >= 0:
         line = data[at:end]
-        # NULs are what some file systems leave of a write that a power cut tore.
+        # Some file systems leave NULs for a write that a power cut tore.
         if line.strip(b"\0\r "):
             path = path_of(line)
             if path is None:
@@ -54,7 +54,7 @@ def parse(data: bytes) -> Manifest:
 
 
 def read(layout: Layout, session: str) -> Manifest:
-    """The manifest of a session in this worktree, empty when there is none."""
+    """The manifest of a session in this worktree; empty when there is none."""
     try:
         return parse(files.read_bytes(layout.manifest(session), _LIMIT))
     except FileNotFoundError:
@@ -79,7 +79,7 @@ def passed_over(layout: Layout, session: str, since: int) -> list[tuple[int, byt
     """The lines from byte ``since`` on that name no path of this worktree, with their numbers."""
     offsets = [at for at in read(layout, session).damaged if at >= since]
     data = files.read_bytes(layout.manifest(session), _LIMIT) if offsets else b""
-    # Counted on from line to line: from the start each time, 40,000 wrong lines took 13 s.
+    # Lines are counted from the last one on: counting from the start each time, 40,000 wrong lines took 13 s.
     out, number, last = [], 1, 0
     for at in offsets:
         number, last = number + data.count(b"\n", last, at), at
@@ -103,10 +103,10 @@ def sessions_here(layout: Layout) -> list[str]:
 
 
 def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[bytes, list[str]]:
-    """Which other sessions' manifests hold a line for one of ``paths``.
+    """For each of ``paths`` the other sessions whose manifests have a line for it.
 
-    A plain search in the bytes: a line of a foreign script has no journal record to find it by, and
-    this stays cheap with a thousand dead sessions.
+    This searches the bytes: a line of a foreign script has no journal record to find it by. So it stays cheap
+    with a thousand dead sessions.
     """
     found: dict[bytes, list[str]] = {}
     needles = [(path, _needles(path)) for path in paths]
@@ -114,7 +114,7 @@ def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[b
         if session in but:
             continue
         try:
-            # A newline in front, so that one search finds the first line like all others.
+            # With a newline in front one search finds the first line like all others.
             data = b"\n" + files.read_bytes(layout.manifest(session), _LIMIT)
         except OSError:
             continue
@@ -129,13 +129,13 @@ def _needles(path: bytes) -> list[bytes]:
     return [b"\n" + form + b"\n" for form in forms]
 
 
-# So much of a manifest's end holds its last line: a path has at most 4096 bytes (Linux PATH_MAX), quoted
-# four times as many.
+# In bytes. The end of a manifest of this size holds its last line: a path has at most 4096 bytes (Linux
+# PATH_MAX), and quoting makes up to four of one.
 _TAIL = 16 << 10
 
 
 def last_path(layout: Layout, session: str) -> bytes | None:
-    """The path that a session recorded last in this worktree, whatever the length of its manifest."""
+    """The path that a session recorded last in this worktree, read from the manifest's end alone."""
     try:
         fd = files.open_regular(layout.manifest(session), os.O_RDONLY)
     except OSError:

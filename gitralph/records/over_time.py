@@ -1,8 +1,8 @@
-"""All that was recorded, over time: every journal of every worktree, also what commits took long ago.
+"""Everything recorded over time: every journal of every worktree, also what commits took long ago.
 
-The one reader for questions about the past; what is pending is asked of ``records.pending``. A gc removes a
-journal in which nothing is pending, so what is older than the last gc may be gone: an answer made of this
-says what is known, never that there was no more.
+This is the one reader for questions about the past; ``records.pending`` answers what is pending. gc removes a
+journal in which nothing is pending. So anything older than the last gc may be gone: an answer tells what is
+known, never that there was no more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import journal
 from gitralph.hook.journal import GAP, Journal, Record
 
-# A bound on memory: a journal grows by a line an edit, and gc takes it away once nothing in it is pending.
+# In bytes. A journal grows by a line for each edit, and gc removes it once nothing in it is pending.
 _LIMIT = 1 << 28
 
 
@@ -29,12 +29,12 @@ class KeptJournal(NamedTuple):
 
     @property
     def records(self) -> list[Record]:
-        """The edits of sessions; a gap, which is nobody's, has no line here."""
+        """The edits of sessions. A gap is nobody's, so it is left out."""
         return [record for record in self.journal.records if record.op != GAP]
 
     @property
     def path(self) -> bytes | None:
-        """The tree path, as a record says it: the file's name has only a part of it, and a digest."""
+        """The tree path, taken from a record: the file's name has only a part of the path, and a digest."""
         for record in self.records:
             path = jsonline.object_in(self.data[record.offset : record.end]).get("path")
             return path.encode("utf-8", "surrogateescape") if isinstance(path, str) else None
@@ -42,7 +42,7 @@ class KeptJournal(NamedTuple):
 
 
 def worktrees(layout: Layout) -> list[Layout]:
-    """The state of every worktree that has any, the main one first, those that git lost included."""
+    """The state folder of every worktree that has one, the main one first, lost worktrees included."""
     try:
         linked = sorted(os.listdir(f"{layout.top}/worktrees"))
     except OSError:
@@ -51,7 +51,7 @@ def worktrees(layout: Layout) -> list[Layout]:
 
 
 def journals(layout: Layout) -> Iterator[KeptJournal]:
-    """The journals of one worktree, read without a lock: a line that is half written is for next time."""
+    """The journals of one worktree, read without a lock. A half-written line counts next time."""
     try:
         names = sorted(os.listdir(layout.edits))
     except OSError:

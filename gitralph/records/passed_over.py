@@ -1,4 +1,4 @@
-"""Lines of manifests that name nothing of ours: a foreign script's, and said rather than passed over."""
+"""Lines of manifests that name nothing of ours: a foreign script wrote them, and a warning tells of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 5
 
 
 def warnings(layout: Layout, sessions: Iterable[str]) -> list[str]:
-    """A warning for each line of a manifest that names no path of ours, until a commit has read past it."""
+    """A warning for each manifest line that names no path of ours, until a commit has read past the line."""
     out = []
     for session in sessions:
         upto = commit_log.read(layout, session).upto

@@ -1,4 +1,4 @@
-"""What sessions recorded in one worktree: manifests and journals. Must not tell what of it is pending."""
+"""What sessions recorded in one worktree: manifests and journals. It must not tell what of it is pending."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Journal, Record
 from gitralph.records import commit_log, manifests
 
-# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+# In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
 _LIMIT = 1 << 30
 _FEW = 16
-"""So many paths are looked at without asking git first: its processes take longer than the files."""
+"""So many paths are read without asking git first: git's processes take longer than these files."""
 
 
 @dataclass(frozen=True)
 class PathState:
-    """One path: its journal, and per session all that it recorded there.
+    """One path: its journal, and for each session everything that it recorded there.
 
-    ``bare`` are sessions with a claim: a manifest line that no journal record stands behind. What any of it
-    means now is judged by the content of HEAD and file; only claims, and records that know a path alone, are
-    over once a commit has told of them.
+    ``bare`` are sessions with a claim: a manifest line without a journal record. The content of HEAD and file
+    decides what a record means now. Only claims, and records that know a path alone, end once a commit has
+    told of them.
     """
 
     path: bytes
@@ -40,12 +40,12 @@ class PathState:
         return set(self.records) | self.bare | self.came_with
 
     def untold(self, session: str) -> list[Record]:
-        """The records of a session of which no commit has told yet, by its answer or by a note."""
+        """The records of a session of which no commit has told yet, by what it took or by a note."""
         upto = commit_log.told(self.journal, session)
         return [record for record in self.records.get(session, ()) if record.offset >= upto]
 
     def add(self, record: Record) -> None:
-        """Count a record as the last one of the journal, which does not hold it yet."""
+        """Count a record as the journal's last one, although the journal does not hold it yet."""
         record.offset = record.end = self.journal.size
         self.journal.records.append(record)
         self.records.setdefault(record.session, []).append(record)
@@ -53,9 +53,9 @@ class PathState:
 
 @dataclass
 class Claims:
-    """One session's manifest in this worktree: new lines per path beyond what a commit told of.
+    """One session's manifest in this worktree: for each path the new lines since a commit told of it.
 
-    Of the paths in ``late`` the manifest was read again, up to that byte, when their journal was read.
+    For the paths in ``late`` the manifest was read again, up to that byte, together with their journal.
     """
 
     session: str
@@ -66,7 +66,7 @@ class Claims:
     late: dict[bytes, int] = field(default_factory=dict)
 
     def upto(self, path: bytes) -> int:
-        """How far the manifest's lines of one path are known."""
+        """Up to which byte the manifest's lines of one path are known."""
         return self.late.get(path, self.size)
 
     def catch_up(self, layout: Layout, path: bytes) -> None:
@@ -80,15 +80,14 @@ class Claims:
 
 
 def family(layout: Layout, session: str) -> list[str]:
-    """A family: a session and its subagents' sessions, committed as one; parents first.
+    """A family: a session and its subagents' sessions, which commit as one; parents first.
 
     Each child is named in its parent's record.
     """
     out, todo = [], [session]
     while todo:
         name = todo.pop(0)
-        # Records are files that anybody may write: two sessions that name each other as children must not
-        # loop.
+        # Anybody may write the records: two sessions that name each other as children must not loop.
         if name in out:
             continue
         out.append(name)
@@ -99,7 +98,7 @@ def family(layout: Layout, session: str) -> list[str]:
 
 
 def claims(layout: Layout, session: str) -> Claims:
-    """Read one manifest against the log."""
+    """Read one manifest and compare it with the log."""
     lines, done = manifests.read(layout, session), commit_log.read(layout, session)
     found = Claims(session, lines.size, damaged=len(lines.damaged) + done.damaged)
     for path, offsets in lines.lines.items():
@@ -115,7 +114,7 @@ def claims(layout: Layout, session: str) -> Claims:
 def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) -> Journal:
     """The journal of a path, read while no hook is between its two appends; empty when missing.
 
-    ``claimed``, manifests read earlier, learn the lines of this path that came since.
+    ``claimed`` are manifests that were read earlier; lines of this path that came since are added to them.
     """
     name = layout.journal(path)
     try:
@@ -123,11 +122,13 @@ def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) ->
     except FileNotFoundError:
         return Journal()
     try:
-        # Shared: several commands may read at once, and none between a hook's manifest line and its record.
+        # The lock is shared: several commands may read at once, but none between a hook's manifest line and
+        # its record.
         files.lock(fd, name, files.SHARED, wait=locks.WAIT)
         size = os.fstat(fd).st_size
         found = journal.parse(os.pread(fd, min(size, _LIMIT), 0))
-        # Else a commit takes the record and leaves its line behind, which then looks like a script's claim.
+        # Otherwise a commit takes the record and leaves its line behind, which then looks like a script's
+        # claim.
         for claim in claimed:
             claim.catch_up(layout, path)
         return found
@@ -136,7 +137,7 @@ def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) ->
 
 
 def journal_bytes(layout: Layout, path: bytes) -> int:
-    """How long the journal of a path is now, 0 when there is none."""
+    """The length of a path's journal now, in bytes; 0 when there is none."""
     try:
         return os.stat(layout.journal(path), follow_symlinks=False).st_size
     except FileNotFoundError:
@@ -145,7 +146,7 @@ def journal_bytes(layout: Layout, path: bytes) -> int:
 
 def _by_session(found: PathState) -> None:
     for record in found.journal.records:
-        if record.op != GAP:  # nobody's, of a version that gave the names of its units away
+        if record.op != GAP:  # a gap is nobody's
             found.records.setdefault(record.session, []).append(record)
 
 
@@ -157,8 +158,8 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
         fresh = claim.fresh.get(path, 0)
         if path in claim.fresh or path in claim.old:
             found.manifest_upto[claim.session] = claim.upto(path)
-        # More manifest lines than records: a script appended the path, or a hook was killed between its two
-        # appends.
+        # There are more manifest lines than records: a script appended the path, or a hook was killed between
+        # its two appends.
         if fresh > len(found.untold(claim.session)):
             found.bare.add(claim.session)
     found.came_with.update(_came_with(layout, path, found.journal))
@@ -166,7 +167,10 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
 
 
 def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
-    """The record by which a file went to ``path``, where ``to`` came; ``journal`` is of the path it left."""
+    """The record with which a file left for ``path``, where the record ``to`` brought it in.
+
+    ``journal`` is that of the old path.
+    """
     name = path.decode("utf-8", "surrogateescape")
     ends = [r for r in journal.records if r.op == "rename-from" and r.session == to.session]
     fitting = [r for r in ends if r.other == name and r.before == to.after and r.is_exact]
@@ -174,7 +178,7 @@ def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
 
 
 def arrival(journal: Journal) -> Record | None:
-    """The record that a file came by as it was, where it was at another path before."""
+    """The record that brought the file here from another path, unchanged; None without one."""
     first = next(iter(journal.records), None)
     came = first is not None and first.op == "rename-to" and first.is_exact and first.before is None
     return first if came else None
@@ -194,7 +198,7 @@ def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
 
 
 def states_of(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, PathState]:
-    """What is recorded of each path, of those where anything is."""
+    """What is recorded of each path; paths without records are left out."""
     claimed = [claims(layout, name) for name in manifests.sessions_here(layout)]
     out = {}
     for path in paths:
@@ -205,9 +209,9 @@ def states_of(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, PathState]:
 
 
 def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
-    """The state when the file last held a text, by its id (None: no file); None where it never did.
+    """The state when the file last held a text with this id (None: no file); None where it never did.
 
-    Only a record from byte ``since`` on can tell. What was recorded after it is not in the state.
+    Only a record from byte ``since`` on counts. Later records are not in the state.
     """
     records = state.journal.records
     ends = [
@@ -236,8 +240,8 @@ def recorded_paths(
 ) -> dict[bytes, PathState]:
     """The paths in which ``sessions`` (one family) may have something pending, each with its state.
 
-    A session that works for weeks has recorded thousands of paths that HEAD holds by now, so ``differing``
-    says which of those that a commit told of are not as in HEAD.
+    A session that works for weeks has recorded thousands of paths that HEAD holds by now. So ``differing``
+    picks, from paths that a commit told of, those that differ from HEAD.
     """
     claimed = [claims(layout, session) for session in sessions]
     fresh = {path for claim in claimed for path in claim.fresh}
@@ -254,7 +258,7 @@ def recorded_paths(
 
 
 def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[bytes, PathState]) -> None:
-    """Find where a file went that somebody moved: the lines of ``sessions`` in it went along."""
+    """Find where a moved file went: lines of ``sessions`` in it went along."""
     while state.journal.records and (last := state.journal.records[-1]).op == "rename-from":
         path = last.other_path
         if path is None or path in out:
@@ -266,7 +270,7 @@ def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[byt
 
 
 def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:
-    """Find other sessions' claims of these paths."""
+    """Add other sessions' claims of these paths."""
     for path, sessions in manifests.sessions_naming(layout, list(states), own).items():
         for session in sessions:
             claim = claims(layout, session)

@@ -1,7 +1,7 @@
-"""Is this repository in a fleet, and by which name does it call a session in what others may read?
+"""Whether this repository is in a fleet, and the name by which others may read of a session.
 
-A session's id may tell who works where, so a fleet is given its hash alone: ``s_`` and 14 hex digits of
-its SHA-256. The records here keep the id, and whoever reads a trailer maps the hash back.
+A session's id may reveal who works where. So a fleet gets only its hash: ``s_`` and 14 hex digits of its
+SHA-256. The records here keep the id, and whoever reads a trailer maps the hash back.
 """
 
 import os
@@ -9,8 +9,8 @@ import os
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import Layout, session_of
 
-# ``s_`` and 14 digits, as base.ids.hashed makes it: 56 bits, which a million sessions share with a chance of
-# 1 in 100,000.
+# ``s_`` and 14 digits, as base.ids.hashed makes it. That is 56 bits: among a million sessions two share a
+# name with a chance of 1 in 100,000.
 _HASH_LENGTH = 16
 
 
@@ -20,7 +20,7 @@ def is_member(layout: Layout) -> bool:
 
 
 def is_hash(said: str) -> bool:
-    """True for what could be the hash of a session's id; an id may have that form as well."""
+    """True for text that could be the hash of a session's id; an id may have that form too."""
     return len(said) == _HASH_LENGTH and said[:2] == "s_" and not said[2:].strip("0123456789abcdef")
 
 
@@ -30,9 +30,9 @@ def published(layout: Layout, session: str) -> str:
 
 
 def local(layout: Layout, said: str) -> str:
-    """The session that a trailer means: the one recorded here that has this hash, else as it is said.
+    """The session that a trailer means: the one here with this hash, else the name as it is.
 
-    The hash comes first: a session that calls itself by another's hash gets none of its commits.
+    The hash comes first. So a session that calls itself by another's hash gets none of its commits.
     """
     if not is_hash(said):
         return said
@@ -40,6 +40,6 @@ def local(layout: Layout, said: str) -> str:
         names = os.listdir(layout.top)
     except OSError:
         return said
-    # a record's name has a suffix where two differ in case only (layout.stem)
+    # A record's name has a suffix where two names differ only in case (layout.stem).
     known = (session_of(name.removesuffix(".json")) for name in names if name.endswith(".json"))
     return next((one for one in known if is_valid(one) and hashed(one) == said), said)

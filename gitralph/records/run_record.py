@@ -1,7 +1,7 @@
-"""Runs: the events file that is a run's identity, the marker of the current one, and the run's record.
+"""Runs: the events file that identifies a run, the marker of the current run, and the run's record.
 
-The record ``runs/<id>.json`` says what the run did and how far each task got. It is written whole,
-always before the step it names is taken.
+The record ``runs/<id>.json`` tells what the run did and how far each task got. It is written whole, always
+before the step that it names is taken.
 """
 
 import json
@@ -14,13 +14,13 @@ from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.hook import event_log, sessionfile
 
-# A record has a few KB a task; beyond this it is no record of ours.
+# In bytes. A record has a few KB for each task; a larger file is no record of ours.
 _LIMIT = 64 << 20
 Record = dict[str, Any]
 
 
 def _claim(layout: Layout) -> str:
-    """Create an events file that nobody has; its name makes the run's id."""
+    """Create an events file under a new name; its name makes the run's id."""
     stamp, count = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
     while True:
         run = stamp if count == 1 else f"{stamp}-{count}"
@@ -72,9 +72,9 @@ def save(layout: Layout, record: Record) -> None:
 
 
 def read(layout: Layout, run: str) -> Record:
-    """The record of a run that has an events file; a bare one where the record is missing or damaged.
+    """The record of a run that has an events file; an empty one where the record is missing or damaged.
 
-    Raises Fatal for a run that is not there.
+    Raises Fatal for a run that does not exist.
     """
     name = event_log.name_of_run(run)
     if not os.path.lexists(layout.events(name)):
@@ -88,7 +88,7 @@ def read(layout: Layout, run: str) -> Record:
     return {"v": 1, "run": run, "tasks": [], "handed": 0}
 
 
-# What a task holds beside its text, its session and its numbers, without which it is none.
+# The text fields of a task beside its text, its session and its numbers.
 _TEXTS = ("bead", "before", "after", "commit", "outcome", "root", "tree", "started", "title", "head")
 _WORDS = ("details", "step", "detail", "said")
 _LISTS = ("files", "notes", "denied", "unlanded")
@@ -98,7 +98,7 @@ _BOXES = ("begun", "open", "seen", "ticked")
 
 
 def _checked(value: Record) -> Record:
-    """What everybody reads of a record, as far as it is what a run writes: the file may hold anything."""
+    """The fields that readers use, as far as they are what a run writes: the file may hold anything."""
     found: Record = {}
     tasks = value.get("tasks")
     found["tasks"] = [known for one in tasks if (known := _task(one))] if isinstance(tasks, list) else []
@@ -110,7 +110,7 @@ def _checked(value: Record) -> Record:
 
 
 def _task(one: object) -> Record | None:
-    """A task without what no run writes; None for one that cannot be told from others."""
+    """A task without fields that no run writes; None for one that cannot be told from others."""
     if not isinstance(one, dict) or not _is_text(one.get("text")) or not _is_text(one.get("session", "")):
         return None
     if any(type(one.get(key, 0)) is not int for key in ("copy", "number", "total")):
@@ -137,7 +137,7 @@ def _is_count(value: object) -> bool:
 def _is_text(value: object) -> bool:
     try:
         return isinstance(value, str) and os.fsencode(value) is not None
-    except UnicodeEncodeError:  # half of a pair: no file is called so
+    except UnicodeEncodeError:  # a lone surrogate: no file has such a name
         return False
 
 
@@ -159,13 +159,13 @@ def all_ids(layout: Layout) -> list[str]:
 
 
 def _order(run: str) -> tuple[str, int, str]:
-    """By second, then by number: ``-10`` after ``-9``."""
+    """The order by second, then by number: ``-10`` comes after ``-9``."""
     head, _, tail = run[:15], run[15:16], run[16:]
     return head, int(tail) if tail.isdigit() else 0, run
 
 
 def files_of(layout: Layout, run: str) -> tuple[str, ...]:
-    """All that a run has on disk, its events last: they are what makes it one."""
+    """Every file of a run, its events last: they are what makes it a run."""
     folder = layout.run_folder(run)
     kept = [f"{where}/{name}" for where, _, names in os.walk(folder) for name in sorted(names)]
     return (*kept, layout.run_summary(run), layout.run(run), layout.events(event_log.name_of_run(run)))

@@ -1,4 +1,4 @@
-"""The sessions of a repository, as their records tell: which there are, when they spoke last, who lives."""
+"""The sessions of a repository by their records: which there are, when each recorded last, which live."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def any_finished(layout: Layout) -> bool:
 
 
 def said(state: str) -> str:
-    """A state in a word for people, who know ``stale`` as the reason of a refusal."""
+    """A state in a word for people, who know ``stale`` only as the reason of a refusal."""
     return "not running" if state == "stale" else state

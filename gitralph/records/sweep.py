@@ -1,8 +1,8 @@
 """What ``gc`` may remove below ralph-sessions/: journals, call files, texts and shell commands.
 
-The only code that deletes a journal, and only under its lock: a hook that waited for the lock looks
-at the inode again and starts a new file. Callers hold the commit lock, so no commit is landing. Of shell
-commands the old ones go, and those whose end nobody can tell any more.
+This is the only code that deletes a journal, and only under the journal's lock. A hook that waited for the
+lock compares the inode again and starts a new file. Callers hold the commit lock, so no commit is landing. Of
+shell commands the old ones are removed, and those whose end nobody can tell any more.
 """
 
 import contextlib
@@ -21,23 +21,23 @@ from gitralph.hook import names as session_naming
 from gitralph.hook.journal import Journal
 from gitralph.records import manifests, pending
 
-# A client may wait for a person's permission between pre and post, overnight too.
+# In seconds. A client may wait for a person's permission between pre and post, overnight too.
 CALL_AGE = 24 * 3600.0
-# No write of ours takes an hour; the name of a younger file may be a running process's.
+# In seconds. No write of ours takes an hour; a younger file may belong to a running process.
 LEFT_AGE = 3600.0
-# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+# In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
 _LIMIT = 1 << 30
 # A hook holds a journal's lock for milliseconds; gc rather skips a journal than keeps anybody waiting.
 WAIT = 2.0
 # A text set aside keeps its id in its name, so that the next run can put it back after a kill.
 _ASIDE = ".gc"
-# By pattern, not by parsing: a damaged line still names the texts it needs, and none of them may go.
+# Matched by pattern, not parsed: a damaged line still names the texts it needs, and none of these may go.
 _TEXT_ID = re.compile(rb'"(?:before|after)":"([0-9a-f]{40})"')
 
 
 @dataclass(frozen=True)
 class Swept:
-    """One thing that is gone, or would be: its kind, its name below the state folder, its bytes."""
+    """One thing that was removed, or would be: its kind, its name below the state folder, its bytes."""
 
     kind: str
     name: str
@@ -46,7 +46,7 @@ class Swept:
 
 @dataclass
 class Sweep:
-    """One run. ``dry`` removes nothing; ``now`` and ``cutoff`` are times, ``busy`` what was locked."""
+    """One run. ``dry`` removes nothing. ``now`` and ``cutoff`` are times, ``busy`` are locked files."""
 
     top: str
     now: float
@@ -73,7 +73,7 @@ class Sweep:
 
 
 def names(folder: str, suffix: str = "") -> list[str]:
-    """What is in a folder, sorted; nothing where there is none."""
+    """The names in a folder, sorted; empty where there is no folder."""
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(suffix))
     except (FileNotFoundError, NotADirectoryError):
@@ -84,10 +84,10 @@ def names(folder: str, suffix: str = "") -> list[str]:
 
 
 def claimed(lay: Layout) -> set[str]:
-    """Journals of paths that a manifest has lines for which no commit has taken.
+    """The journals of paths for which a manifest has lines that no commit has taken.
 
-    A manifest line that a hook adds meanwhile comes with a record under the same lock, so looking
-    at manifests beforehand is enough; a claim needs no journal.
+    A manifest line that a hook adds meanwhile comes with a record under the same lock. So looking at
+    manifests beforehand is enough; a claim needs no journal.
     """
     found: set[str] = set()
     for session in manifests.sessions_here(lay):
@@ -96,13 +96,13 @@ def claimed(lay: Layout) -> set[str]:
 
 
 NO, A_WHILE, YES = "no", "a while", "yes"
-"""How long a journal is needed. A while: a stash may bring back what it tells of."""
+"""How long a journal is needed. "A while": a stash may bring back what it tells of."""
 
 Needed = Callable[[Journal], str]
 
 
 def journals(sweep: Sweep, lay: Layout, needed: Callable[[bytes, Journal], str]) -> None:
-    """Remove the journals of one worktree that tell of nothing any more, as ``needed`` says by path."""
+    """Remove the journals of one worktree that are no longer needed; ``needed`` tells by path."""
     kept, paths = claimed(lay), paths_of(lay)
     for name in names(lay.edits, ".jsonl"):
         path = f"{lay.edits}/{name}"
@@ -119,7 +119,10 @@ def paths_of(lay: Layout) -> dict[str, bytes]:
 
 
 def _forgotten(_: Journal) -> str:
-    """No manifest names the path: its sessions were forgotten, for a hook writes the manifest first."""
+    """A journal whose path no manifest names is not needed: its sessions were forgotten.
+
+    A hook writes the manifest before the record, so no young journal is meant.
+    """
     return NO
 
 
@@ -134,7 +137,7 @@ def journal_of_nothing(sweep: Sweep, path: str, needed: Needed) -> None:
 
 
 def _open_existing(path: str) -> int:
-    """The locked journal; unlike ``files.open_locked`` this never makes one."""
+    """The locked journal. Unlike ``files.open_locked`` this never creates one."""
     fd = files.open_regular(path, os.O_RDONLY)
     try:
         files.lock(fd, path, wait=WAIT)
@@ -171,7 +174,7 @@ def calls(sweep: Sweep, lay: Layout) -> None:
 
 
 def _drop_folder(sweep: Sweep, folder: str) -> None:
-    """Remove a folder that is empty; not a young one, which a hook may be about to write into."""
+    """Remove an empty folder; not a young one, into which a hook may be about to write."""
     if os.stat(folder).st_mtime < sweep.now - CALL_AGE:
         with contextlib.suppress(OSError):
             os.rmdir(folder)
@@ -181,9 +184,9 @@ def _drop_folder(sweep: Sweep, folder: str) -> None:
 
 
 def session_names(sweep: Sweep, lay: Layout) -> None:
-    """Let go the names whose session has no record any more, or was renamed.
+    """Remove names of sessions that have no record any more, or were renamed.
 
-    Not young ones: a hook writes the name before the record that tells it.
+    Young names stay: a hook writes the name before the record that tells it.
     """
     for name in session_naming.everyone(lay):
         session, path = session_naming.holder(lay, name), lay.name(name)
@@ -236,7 +239,10 @@ def _references(path: str) -> set[str]:
 
 
 def _wanted(sweep: Sweep, layouts: Iterable[Layout]) -> set[str]:
-    """What all journals refer to, but for those that a dry run counts as gone. Raises LockTimeoutError."""
+    """The texts to which any journal refers. A journal that a dry run counts as gone is left out.
+
+    Raises LockTimeoutError.
+    """
     found: set[str] = set()
     for lay in layouts:
         for name in names(lay.edits, ".jsonl"):
@@ -256,10 +262,10 @@ def _stored(top: str) -> Iterator[tuple[str, str]]:
 
 
 def texts(sweep: Sweep, layouts: list[Layout]) -> None:
-    """Remove texts that no journal of ``layouts`` refers to.
+    """Remove texts to which no journal of ``layouts`` refers.
 
-    A hook finds a text there and goes on to append its record, so a text is set aside first, then
-    every journal is read again under its lock, and what is wanted after all is put back.
+    A hook may find a text and go on to append a record that needs it. So a text is first set aside, then
+    every journal is read again under its lock, and a text that is needed after all is put back.
     """
     try:
         wanted = _wanted(sweep, layouts)
@@ -279,7 +285,7 @@ def texts(sweep: Sweep, layouts: list[Layout]) -> None:
 
 
 def _set_aside(top: str, wanted: set[str]) -> bool:
-    """Rename every unwanted text; False when there is none."""
+    """Rename every text that is not wanted; False when there is none."""
     unwanted = [path for oid, path in _stored(top) if oid not in wanted]
     for path in unwanted:
         if not path.endswith(_ASIDE):
@@ -288,7 +294,7 @@ def _set_aside(top: str, wanted: set[str]) -> bool:
 
 
 def _put_back(top: str, wanted: set[str] | None) -> None:
-    """Give texts their names again: those that are ``wanted``, or all."""
+    """Give texts their names back: those that are ``wanted``, or all."""
     for oid, path in list(_stored(top)):
         if path.endswith(_ASIDE) and (wanted is None or oid in wanted):
             os.replace(path, path.removesuffix(_ASIDE))
@@ -322,7 +328,7 @@ def _unneeded(layout: Layout, rows: list[dict[str, object]], sweep: Sweep) -> se
 
 
 def shells(sweep: Sweep, layout: Layout) -> None:
-    """Forget old commands, under the file's lock; those that append meanwhile start on the new file."""
+    """Remove old commands, under the file's lock; those that append meanwhile go on in the new file."""
     if not os.path.isfile(layout.shells):
         return
     fd = files.open_locked(layout.shells)

@@ -1,16 +1,16 @@
-"""What a person wants an agent to be told when it stops next: few words, told once."""
+"""What a person wants an agent to be told when it stops next: a few words, told once."""
 
 import os
 
 from gitralph.base import files
 from gitralph.base.layout import Layout
 
-# An agent reads all of it again with every turn.
+# In characters. An agent reads all of it again with every turn.
 MOST = 4000
 
 
 def leave(layout: Layout, session: str, text: str) -> None:
-    """Leave a word for the agent of a session, behind one that it has not been told yet."""
+    """Leave a word for the agent of a session, behind words that it has not been told yet."""
     before = _read(layout.word(session))
     whole = f"{before}\n{text}" if before else text
     if len(whole) > MOST:
@@ -20,11 +20,11 @@ def leave(layout: Layout, session: str, text: str) -> None:
 
 
 def take(layout: Layout, session: str) -> str | None:
-    """The word for a session's agent, which is gone with this; None where there is none."""
+    """The word for a session's agent, which this removes; None where there is none."""
     path = layout.word(session)
     mine = f"{path}.{os.getpid()}"
     try:
-        os.rename(path, mine)  # of two hooks one has it
+        os.rename(path, mine)  # of two hooks only one gets it
     except OSError:
         return None
     try:
@@ -34,7 +34,7 @@ def take(layout: Layout, session: str) -> str | None:
 
 
 def drop(layout: Layout, session: str) -> None:
-    """Take a word back that was not told."""
+    """Remove a word that was not told."""
     take(layout, session)
 
 

@@ -1,1 +1,1 @@
-"""Which session is meant, and what is said of one: its name, its claims by hand, its end."""
+"""Which session is meant, and what a person says of a session: its name, its claims, its end."""

@@ -1,4 +1,4 @@
-"""Starting, listing and ending sessions, and the environment contract of a launcher."""
+"""Starting, listing and ending sessions, and the environment that a launcher passes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitralph.git.context import Context, in_worktree, root_with
 from gitralph.hook import event_log, names, sessionfile, shellwatch
 from gitralph.records import over_time, pending, sessions
 
-# git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
+# git runs us, and both end with the command. The process above these lives as long as the session.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
 
 
@@ -34,7 +34,7 @@ def listing(ctx: Context, everybody: dict[str, Works], finished: bool = False) -
 
 
 def works_elsewhere(ctx: Context, session: str) -> dict[str, Works]:
-    """What a session has pending in other worktrees, by their roots: at work in a bead it has it there."""
+    """What a session has pending in other worktrees, by their roots, as a session at work in a bead does."""
     out = {}
     for state in over_time.worktrees(ctx.layout):
         root = root_with(ctx, state) if os.path.lexists(state.manifest(session)) else None
@@ -58,7 +58,7 @@ def describe(layout: Layout, record: dict[str, Any], works: Works) -> dict[str, 
 
 
 def new_id() -> str:
-    """An id that sorts by time and is unique within a second."""
+    """A new id that sorts by time and is unique within a second."""
     return time.strftime("s-%Y%m%d-%H%M%S-", time.gmtime()) + os.urandom(4).hex()
 
 
@@ -71,7 +71,7 @@ def _continued(ctx: Context, plan: str | None, task: str | None) -> str | None:
 
 
 def _author(ctx: Context) -> str | None:
-    # Without the option git makes a name of the login and the host, which nobody chose.
+    # Without this option git makes up a name of the login and the host, which nobody chose.
     done = ctx.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if done.returncode:
         return None
@@ -79,7 +79,7 @@ def _author(ctx: Context) -> str | None:
 
 
 class NewSession(NamedTuple):
-    """What is known of a session as it starts; ``again`` goes on with the one of its id or task."""
+    """What is known of a session that starts; ``again``: continue the one with its id or task."""
 
     agent: str | None = None
     plan: str | None = None
@@ -92,7 +92,7 @@ class NewSession(NamedTuple):
 def start(ctx: Context, session: str | None, asked: NewSession) -> str:
     """Make or continue a session; returns its id.
 
-    Raises UsageError when an id is taken and it is not to go on.
+    Raises UsageError when the id is taken and the session is not to be continued.
     """
     if session is None and asked.again and (asked.plan is not None or asked.task is not None):
         session = _continued(ctx, asked.plan, asked.task)
@@ -103,7 +103,7 @@ def start(ctx: Context, session: str | None, asked: NewSession) -> str:
         sessionfile.update(ctx.layout, session, ended=None, process=launcher)
         sessionfile.mark_active(ctx.layout, session)
         return session
-    # One word would mean two sessions from then on.
+    # From then on one word would mean two sessions.
     holder = names.holder(ctx.layout, session)
     if holder is not None:
         raise UsageError(f"'{session}' is what session '{holder}' is called", "git ralph session list")
@@ -123,7 +123,7 @@ def start(ctx: Context, session: str | None, asked: NewSession) -> str:
         process=launcher,
     )
     sessionfile.create(ctx.layout, fields)
-    # A launcher may append to it at once; and who lists sessions of this worktree finds it there.
+    # A launcher may append to the manifest at once, and a list of this worktree's sessions finds it there.
     os.close(_touch(ctx.layout.manifest(session)))
     if asked.parent is not None:
         sessionfile.update(ctx.layout, asked.parent, children=[session])
@@ -154,7 +154,7 @@ def contract(ctx: Context, session: str) -> dict[str, str]:
 
 
 def _events_file(ctx: Context) -> str | None:
-    """The events file of the run that is current here, None when there is none."""
+    """The events file of the current run; None when there is none."""
     try:
         found = event_log.chosen(ctx.environ, lambda: ctx.layout)
     except Fatal as error:
@@ -164,7 +164,7 @@ def _events_file(ctx: Context) -> str | None:
 
 
 def end(ctx: Context, session: str) -> None:
-    """Mark a session as over. Raises Fatal for one we do not know."""
+    """Mark a session as over. Raises Fatal for an unknown one."""
     if sessionfile.read(ctx.layout, session) is None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
     for name in pending.family(ctx.layout, session):
@@ -178,9 +178,9 @@ def end(ctx: Context, session: str) -> None:
 
 
 def rename(ctx: Context, session: str, name: str) -> None:
-    """Give ``session`` the name. Raises UsageError for one that is taken or none, Fatal without a record.
+    """Give ``session`` the name. Raises UsageError for a taken or invalid name, Fatal without a record.
 
-    A kill in between leaves it both names; ``gc`` lets the one go that its record does not tell.
+    A kill in between leaves it both names. ``gc`` removes the name that its record does not tell.
     """
     layout = ctx.layout
     if not names.is_valid(name):

@@ -23,7 +23,7 @@ _NAMED = 3
 
 
 def checked(session: str) -> str:
-    """A session id from outside. Raises UsageError for one that is not allowed."""
+    """Check a session id from outside. Raises UsageError for one that is not allowed."""
     if not is_valid(session):
         raise UsageError(
             f"'{session[:60]}' is not a session id",
@@ -33,14 +33,14 @@ def checked(session: str) -> str:
 
 
 def is_known(layout: Layout, session: str) -> bool:
-    """True when we have a record or a manifest of it."""
+    """True when the session has a record or a manifest."""
     if sessionfile.read(layout, session) is not None:
         return True
     return session in manifests.sessions_here(layout)
 
 
 def all_here(layout: Layout) -> list[str]:
-    """Every session that has a manifest in this worktree: what a reading command shows without one."""
+    """Every session with a manifest in this worktree; a reading command without a session shows these."""
     return manifests.sessions_here(layout)
 
 
@@ -48,10 +48,10 @@ def all_here(layout: Layout) -> list[str]:
 
 
 def _exact(layout: Layout, typed: str) -> str | None:
-    """The session of that id or name. Raises Refused where it is one's id and another's name."""
+    """The session of that id or name. Raises Refused where it is one session's id and another's name."""
     named = names.holder(layout, typed)
     if named is not None and not is_known(layout, named):
-        named = None  # nothing is recorded of it yet, or any more
+        named = None  # nothing is recorded of it yet, or nothing any more
     if not is_valid(typed) or not is_known(layout, typed):
         return named
     if named in (None, typed):
@@ -85,7 +85,7 @@ def _fitting(layout: Layout, typed: str) -> str | None:
 
 
 def unknown(layout: Layout, typed: str) -> Fatal:
-    """What to raise for an id that nobody has, with the likely ones named."""
+    """The error for an id that no session has; it names similar ones."""
     likely = _likely(layout, typed)
     also = f"; did you mean {' or '.join(likely)}?" if likely else ""
     if not likely:
@@ -95,16 +95,16 @@ def unknown(layout: Layout, typed: str) -> Fatal:
 
 
 def _likely(layout: Layout, typed: str) -> list[str]:
-    """What was meant perhaps: the names of sessions whose name or id is written nearly so."""
+    """Similar names: those of sessions whose name or id is written almost like that."""
     close = difflib.get_close_matches(typed, [*names.everyone(layout), *_ids(layout)], n=_NAMED, cutoff=0.6)
     by_id = [one for one in close if names.holder(layout, one) is None]
     return [f"'{one}'" for one in close if one not in by_id] + [_with_ids(layout, [one]) for one in by_id]
 
 
 def resolve(layout: Layout, typed: str) -> str:
-    """The session that an id, or a beginning or end of one, means; the one place that decides this.
+    """The session that an id, or its beginning or end, means. Only this function decides that.
 
-    Raises UsageError for what can be no id, Refused for several sessions, Fatal for none.
+    Raises UsageError for what cannot be an id, Refused for several sessions, Fatal for none.
     """
     found = _exact(layout, typed) or _fitting(layout, typed)
     if found is None:
@@ -113,7 +113,7 @@ def resolve(layout: Layout, typed: str) -> str:
 
 
 def resolve_or_new(layout: Layout, typed: str) -> str:
-    """The same for a command that makes the session where there is none."""
+    """As :func:`resolve`, for a command that makes the session where there is none."""
     return _exact(layout, typed) or _fitting(layout, typed) or checked(typed)
 
 
@@ -121,7 +121,7 @@ def resolve_or_new(layout: Layout, typed: str) -> str:
 
 
 def _alias_of(layout: Layout, own: str) -> list[str]:
-    """The sessions that an agent's own id was noted in: its launcher's, or its parent's."""
+    """The sessions whose records note an agent's own id: its launcher's, or its parent's."""
     found = []
     for record in sessions.records(layout):
         aliases = record.get("aliases")
@@ -131,14 +131,14 @@ def _alias_of(layout: Layout, own: str) -> list[str]:
 
 
 def _published(layout: Layout, environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The sessions that agents publish to their shells, and the ids that stand for none of ours."""
+    """The sessions that agents publish to their shells, and the published ids that are none of ours."""
     known: list[str] = []
     strangers: list[str] = []
     for variables in BY_AGENT:
         values = list(dict.fromkeys(environ[name] for name in variables if environ.get(name)))
         found: list[str] = []
         for value in values:
-            form = safe_form(value)  # as hooks file it
+            form = safe_form(value)  # in the form in which hooks keep it
             found += [form] if is_known(layout, form) else _alias_of(layout, form)
         known += [one for one in found if one not in known]
         strangers += values[:1] if values and not found else []
@@ -165,19 +165,19 @@ def _listed(layout: Layout, found: list[str]) -> str:
 
 
 def _with_ids(layout: Layout, found: list[str]) -> str:
-    """For a person who typed something like these ids."""
+    """An error's hints for a person who typed something like these ids."""
     called = [sessionfile.called(layout, session) for session in found]
     pairs = zip(found, called, strict=True)
     return ", ".join(f"'{one}'" + (f" ({name})" if name != one else "") for one, name in pairs)
 
 
 def _with(layout: Layout, usage: str, found: list[str]) -> list[str]:
-    """The commands to type: ``usage`` with a session in its place."""
+    """The commands to type: ``usage`` with each session in its place."""
     return [usage.replace("{}", sessionfile.called(layout, session), 1) for session in found[:_LISTED]]
 
 
 def ambiguous(layout: Layout, candidates: list[str], usage: str) -> Refused:
-    """What to raise where any of several sessions could be meant."""
+    """The error where any of several sessions could be meant."""
     return Refused(
         f"more than one session could be meant: {_listed(layout, candidates)}",
         *_with(layout, usage, candidates),
@@ -185,7 +185,7 @@ def ambiguous(layout: Layout, candidates: list[str], usage: str) -> Refused:
 
 
 def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) -> Refused:
-    """An agent that recorded nothing is not nobody: to go on would commit another's work in its name."""
+    """Refuse an agent that recorded nothing: to go on would commit another's work in the agent's name."""
     hints = ["git ralph doctor", *_with(ctx.layout, usage, known)]
     for one in strangers:
         hints += transcript_claims.ways(ctx, safe_form(one))
@@ -198,7 +198,7 @@ COMMIT = "git ralph commit --session {}"
 
 
 def _given(ctx: Context, typed: str, creates: bool, writes: bool) -> str:
-    """What ``--session`` means; a command that writes says so where that is not what was typed."""
+    """The session that ``--session`` means; a writing command says so where that is not what was typed."""
     try:
         found = resolve_or_new(ctx.layout, typed) if creates else resolve(ctx.layout, typed)
     except Fatal as error:
@@ -231,25 +231,26 @@ def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: b
 
 
 def named(ctx: Context, given: str | None, usage: str, creates: bool = False) -> str | None:
-    """The session that option or environment names, None when none does.
+    """The session that option or environment names, None when neither names one.
 
-    ``usage`` is the command to type with a session for ``{}``;
-    ``creates``: the command makes the session where there is none. Raises Refused when RALPH_SESSION
-    and an agent's own id name two different known sessions, Fatal for an unknown one.
+    ``usage`` is the command to type with a session for ``{}``. ``creates``: the command makes the session
+    where there is none. Raises Refused when RALPH_SESSION and an agent's own id name two different known
+    sessions, Fatal for an unknown session.
     """
     return _named(ctx, given, creates, usage, writes=False)
 
 
 def of_agent(ctx: Context) -> str | None:
-    """The session of the agent whose shell this is; None for a shell without one.
+    """The session of the agent whose shell this is; None in a shell without an agent.
 
-    Raises Refused for an agent that recorded nothing here or could be two, Fatal for an unknown launcher's.
+    Raises Refused for an agent that recorded nothing here or could be two sessions, Fatal for a launcher's
+    unknown one.
     """
     return _named(ctx, None, creates=False, usage=COMMIT, writes=True)
 
 
 def for_reading(ctx: Context, given: str | None) -> str | None:
-    """The session a reading command means; None, that is all, where it is not certain."""
+    """The session that a reading command means; None means all, where it is not certain."""
     if given is not None:
         return resolve(ctx.layout, given)
     try:
@@ -259,9 +260,9 @@ def for_reading(ctx: Context, given: str | None) -> str | None:
 
 
 def for_writing(ctx: Context, given: str | None, creates: bool = False, usage: str = COMMIT) -> str | None:
-    """The session a writing command means; None when nothing at all is pending.
+    """The session that a writing command means; None when nothing at all is pending.
 
-    Raises Refused listing the candidates when it is not certain, or for an agent that recorded nothing.
+    Raises Refused with the candidates when it is not certain, or for an agent that recorded nothing.
     """
     found = _named(ctx, given, creates, usage, writes=True)
     return found if found is not None else _only(ctx, usage)
@@ -273,17 +274,17 @@ def named_for_writing(ctx: Context, given: str | None, usage: str) -> str | None
 
 
 def _only(ctx: Context, usage: str) -> str | None:
-    """The one session of this worktree with something for a commit, live or ended."""
+    """The one session of this worktree that has something for a commit, live or ended."""
     everybody = pending_paths.everyone(ctx)
     found = pending_paths.rivals(
         ctx, [name for name, works in everybody.items() if pending_paths.counted(works)]
     )
-    if len(found) > 1 and ctx.is_agent:  # which of them it is, is not for an agent to try
+    if len(found) > 1 and ctx.is_agent:  # an agent must not try which one of them it is
         raise Refused(f"more than one session could be meant: {_listed(ctx.layout, found)}", _WHICH)
     if len(found) > 1:
         raise ambiguous(ctx.layout, found, usage)
     if not found and len(everybody) == 1:
-        found = list(everybody)  # nothing to commit, and commit says what it leaves and why
+        found = list(everybody)  # nothing to commit; commit then says what it leaves and why
     return found[0] if found else None
 
 

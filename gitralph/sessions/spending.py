@@ -1,6 +1,6 @@
-"""What a session took: tokens, and dollars where its agent says them; read from transcripts when asked.
+"""What a session used: tokens, and dollars where its agent tells them; read from transcripts on demand.
 
-Nothing of it is kept. What a transcript does not say is not known: it is None, and never 0.
+None of it is stored. What a transcript does not tell is unknown: it is None, never 0.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from gitralph.sessions.transcript_turns import Tokens
 
 
 class Spent(NamedTuple):
-    """What was taken. ``whole`` is false where a part of it cannot be read: then it is at least that."""
+    """What was used. ``whole`` is false where a part cannot be read: then it was at least that much."""
 
     tokens: Tokens
     cost: float | None
     whole: bool
 
     def document(self) -> dict[str, object]:
-        """As ``--json`` shows it."""
+        """The value as ``--json`` shows it."""
         return {**self.tokens._asdict(), "cost": self.cost, "whole": self.whole}
 
     def sentence(self) -> str:
-        """For people."""
+        """The value for people."""
         names = ("input", "read from cache", "written to cache", "output")
         said = [f"{n:,} {name}" for n, name in zip(self.tokens, names, strict=True) if n is not None]
         if self.cost is not None:
@@ -57,16 +57,16 @@ class Spending(NamedTuple):
     commits: tuple[tuple[float, str], ...]
 
     def total(self) -> Spent:
-        """What the session took in all."""
+        """What the session used in all."""
         return _sum(self.turns, self.whole)
 
     def by_commit(self) -> dict[str, Spent]:
-        """What each of its commits took: the turns since the one before."""
+        """What each of its commits used: the turns since the commit before."""
         out: dict[str, Spent] = {}
         before = 0.0
         timed = all(turn.time is not None for turn in self.turns)
         for when, oid in self.commits:
-            # Commits are timed in whole seconds; a turn that commits belongs to what it commits.
+            # Commits are timed in whole seconds. A turn that commits belongs to the commit that it makes.
             mine = [t for t in self.turns if t.time is not None and before <= t.time < when + 1]
             out[oid] = _sum(mine, self.whole and timed) if mine else UNKNOWN
             before = when + 1

@@ -1,4 +1,4 @@
-"""``git ralph track`` and ``ls-files``: paths claimed by hand, paths pending."""
+"""``git ralph track`` and ``ls-files``: paths claimed by hand, and pending paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitralph.sessions import transcript_claims
 
 
 def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
-    """All paths or none. Raises Fatal for one that is not in this repository."""
+    """All of these paths as targets. Raises Fatal where one is not in this repository."""
     found = []
     for path in paths:
         try:
@@ -30,7 +30,7 @@ def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
 
 
 def _files(target: Target) -> list[Target]:
-    """A folder stands for the files in it; one with a ``.git`` for itself, as a submodule."""
+    """The files in a folder; a folder with a ``.git`` stands for itself, as a submodule."""
     file = target.file
     if os.path.islink(file) or not os.path.isdir(file) or os.path.lexists(file + "/.git"):
         return [target]
@@ -43,7 +43,10 @@ def _files(target: Target) -> list[Target]:
 
 
 def _warn_of_nothing(ctx: Context, targets: Sequence[Target]) -> None:
-    """A path that is nowhere is most likely misspelt; who is about to write it may claim it all the same."""
+    """Warn of a path that exists nowhere: most likely it is misspelt.
+
+    It may be claimed before it is written.
+    """
     for target in targets:
         if os.path.lexists(target.file):
             continue
@@ -65,7 +68,7 @@ def _note(target: Target, session: str) -> None:
     disk = record.look(target.file)
     op = "delete" if disk.mode is None else "edit"
     step = Record(
-        # No text before: a person says that it is the session's, not what it did.
+        # There is no text before: a person says that the path is the session's, not what the session did.
         session,
         op,
         None,
@@ -81,7 +84,7 @@ def _note(target: Target, session: str) -> None:
 
 
 def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
-    """Record that ``session`` changed ``paths`` (from the cwd); returns how many."""
+    """Record that ``session`` changed ``paths`` (relative to the cwd); returns how many."""
     targets = _targets(ctx, paths)
     _warn_of_nothing(ctx, targets)
     try:
@@ -95,7 +98,7 @@ def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
 def track_transcript(ctx: Context, session: str) -> list[bytes]:
     """Claim the uncommitted files that the session's transcript names.
 
-    Raises Refused when hooks did record edits of it: these are better evidence.
+    Raises Refused when hooks did record edits of the session: those are better evidence.
     """
     if not transcript_claims.is_empty(ctx, session):
         raise Refused(

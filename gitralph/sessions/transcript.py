@@ -1,29 +1,29 @@
 """Which files an agent's own transcript names as written: a last resort, for paths only; pure.
 
-Transcripts are other programs' private files: read with limits, never trusted for texts, and a line
-that is not as expected is passed over.
+Transcripts are other programs' private files. They are read with limits and never trusted for texts. A line
+of an unexpected form is passed over.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
 from gitralph.hook.event import list_of, object_of, text_of
 
-# More files than any session edits; a transcript that names more was not written by one.
+# No session edits more files; a transcript that names more was not written by one.
 PATHS_LIMIT = 5000
-# Nesting is the input's choice, recursion ours: deeper than any transcript's tool call lies.
+# The input chooses the nesting, and we recurse. No transcript's tool call lies deeper than this.
 _DEPTH = 6
-# Tools that write the file their input names.
+# Tools that write the file which their input names.
 _CLAUDE = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _GEMINI = frozenset(["write_file", "replace", "edit", "notebook_edit"])
 _DONE = frozenset(["success", "completed", "ok"])
 
 Line = dict[str, object]
 Found = Iterator[tuple[str, str]]
-"""What a parser gives: the call that a path belongs to (a later word on it wins), and the path."""
+"""A parser yields the call to which a path belongs, and the path; a later line about a call replaces it."""
 
 
 def _resolved(line: Line, path: str) -> str:
-    """A relative path with the folder that its line names, where it names one."""
+    """A relative path, put below the folder that its line names."""
     cwd = text_of(line, "cwd")
     return f"{cwd}/{path}" if path[:1] != "/" and cwd else path
 
@@ -67,7 +67,7 @@ def _gemini(line: Line, failed: set[str]) -> Found:
         key = text_of(call, "id") or ""
         shown = object_of(call, "resultDisplay")
         path = text_of(shown, "filePath") or text_of(object_of(call, "args"), "file_path")
-        failed.discard(key)  # a later line about a call is the better one
+        failed.discard(key)  # a later line about a call counts
         if text_of(call, "status") not in _DONE:
             failed.add(key)
         elif path:

@@ -1,7 +1,7 @@
-"""When no hook recorded anything for a session: the files that its transcript names, as an offer.
+"""Offers the files that a session's transcript names, where no hook recorded anything for the session.
 
-Never taken unasked. A transcript tells what an agent meant to write, not what stands there: only
-uncommitted paths of this worktree are offered, and only by their path.
+They are never taken unasked. A transcript tells what an agent meant to write, not what the files hold. So
+only uncommitted paths of this worktree are offered, and only by their path.
 """
 
 import os
@@ -14,18 +14,18 @@ from gitralph.hook import locate, sessionfile
 from gitralph.records import manifests, pending
 from gitralph.sessions import transcript, transcript_files
 
-# Long sessions have transcripts of tens of megabytes; what is beyond was written later and is not offered.
+# In bytes. Long sessions have transcripts of tens of megabytes; what comes later is not offered.
 _LIMIT = 128 << 20
 
 
 def is_empty(ctx: Context, session: str) -> bool:
-    """True when no manifest of the session or of its children holds a line, told of or not."""
+    """True when no manifest of the session or its children has a line, whether a commit told of it or not."""
     family = pending.family(ctx.layout, session)
     return not any(manifests.read(ctx.layout, name).lines for name in family)
 
 
 def find(ctx: Context, session: str) -> tuple[str, str] | None:
-    """Agent and transcript of a session: as its record has it, else where such agents keep theirs."""
+    """The agent and the transcript of a session: as its record tells, else where such agents keep theirs."""
     kept = sessionfile.read(ctx.layout, session) or {}
     agent, path = kept.get("agent"), kept.get("transcript")
     if agent in transcript.AGENTS and isinstance(path, str) and os.path.isfile(path):
@@ -41,7 +41,7 @@ def find(ctx: Context, session: str) -> tuple[str, str] | None:
 
 
 def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
-    """The agent and the uncommitted paths of this worktree that the transcript names, sorted."""
+    """The agent, and the uncommitted paths of this worktree that the transcript names, sorted."""
     where = find(ctx, session)
     if where is None:
         return "", []
@@ -63,13 +63,13 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
 
 def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
     dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, paths) if paths else []
-    # What a session recorded is better evidence than what a transcript says.
+    # What another session recorded is better evidence than what a transcript says.
     taken = pending_paths.by_path(pending_paths.everyone(ctx)) if dirty else {}
     return [path for path in dirty if path not in taken]
 
 
 def ways(ctx: Context, session: str) -> list[str]:
-    """What to type where no hook recorded anything of a session, but its transcript names our files."""
+    """Hints where no hook recorded anything of a session but its transcript names files of ours."""
     if not is_empty(ctx, session) or not named_paths(ctx, session)[1]:
         return []
     return [f"git ralph track --from-transcript --session {ctx.called(session)}"]

@@ -1,7 +1,7 @@
-"""Where the transcripts of a session lie, and reading one: a file of the user's own, in bounded memory.
+"""Where the transcripts of a session lie, and reading one, in bounded memory.
 
-Which file it is an agent's payload says, so it is opened with care: no link, no pipe, no device, nobody
-else's. What stands in it is never kept here.
+The agent's payload says which file it is. So the file is opened with care: no link, no pipe, no device,
+nobody else's file. Its contents are never stored here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gitralph.base.ids import is_valid
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
 
-# Long sessions have transcripts of hundreds of megabytes; this is for what grows without end.
+# In bytes. Long sessions have transcripts of hundreds of megabytes; this stops only what grows without end.
 _LIMIT = 2 << 30
-# More subagents than any session starts.
+# No session starts more subagents.
 _SUBAGENTS = 2000
 PLACES = {
     "claude-code": ".claude/projects/*/{id}.jsonl",
@@ -33,7 +33,7 @@ PLACES = {
 
 
 class Known(NamedTuple):
-    """A session's transcripts that are there, and whether one that there was is gone."""
+    """A session's transcripts that exist, and whether another one is gone."""
 
     agent: str | None
     paths: tuple[str, ...] = ()
@@ -41,13 +41,13 @@ class Known(NamedTuple):
 
 
 def placed(ctx: Context, agent: str, session: str) -> str | None:
-    """The transcript of a session of an agent, by its id; None where there is none, or more than one."""
+    """The transcript of an agent's session, by its id; None where there is none, or more than one."""
     home = ctx.environ.get("HOME", "")
     if home[:1] != "/" or agent not in PLACES:
         return None
     wanted = PLACES[agent].format(id=glob.escape(session), short=glob.escape(session[:8]))
     found = sorted(glob.glob(f"{glob.escape(home)}/{wanted}"))
-    # Two files of one id: a copy, and nobody knows which is the session's.
+    # Two files of one id mean a copy, and nobody knows which one is the session's.
     return found[0] if len(found) == 1 else None
 
 
@@ -65,7 +65,7 @@ def of(ctx: Context, session: str) -> Known:
         there = placed(ctx, agent, name)
         if there is not None and there not in found:
             found.append(there)
-        # a conversation of it whose transcript is nowhere
+        # the session has a conversation whose transcript is nowhere
         gone = gone or (there is None and name in own and not any(name in one for one in found))
     return Known(agent, tuple(found), gone)
 
@@ -78,7 +78,7 @@ def subagent(agent: str, path: str, agent_id: str) -> str | None:
 
 
 def subagents(agent: str, path: str) -> list[str]:
-    """The transcripts of all subagents beside their parent's."""
+    """The transcripts of all subagents, beside their parent's."""
     if agent != "claude-code" or not path.endswith(".jsonl"):
         return []
     folder = f"{path.removesuffix('.jsonl')}/subagents"
@@ -91,7 +91,7 @@ def subagents(agent: str, path: str) -> list[str]:
 
 
 def lines(path: str) -> Iterator[bytes]:
-    """The lines of a transcript. Raises OSError for what is no file of the user's own."""
+    """The lines of a transcript. Raises OSError for anything but a file of the user's own."""
     fd = files.open_foreign(path)
     try:
         about = os.fstat(fd)

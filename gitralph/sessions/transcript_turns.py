@@ -12,15 +12,15 @@ from gitralph.hook.event import list_of, object_of, text_of
 from gitralph.hook.sessionfile import seconds
 
 Line = dict[str, object]
-# A trillion tokens are no turn's: such a number was not written by an agent.
+# No turn has a trillion tokens: no agent wrote such a number.
 _MOST = 10**12
 _TEXTS = (None, "text", "input_text")
 
 
 class Tokens(NamedTuple):
-    """Tokens of a turn, or of several; None where that is not known.
+    """Tokens of a turn, or of several; None where a number is unknown.
 
-    ``input`` is what was read anew, beside what came from a cache (``cache_read``) or went to one.
+    ``input`` is what was read anew, without what came from a cache (``cache_read``) or went into one.
     """
 
     input: int | None = None
@@ -30,9 +30,10 @@ class Tokens(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What one turn of the model took. A later line of the same ``key`` stands for an earlier one.
+    """What one turn of the model used. A later line of the same ``key`` replaces an earlier one.
 
-    ``counted``: the tokens are those of all turns so far. ``cost`` is in US dollars, where the agent says it.
+    ``counted``: the tokens are those of all turns so far. ``cost`` is in US dollars, where the agent tells
+    it.
     """
 
     key: str | None
@@ -42,7 +43,7 @@ class Turn(NamedTuple):
 
 
 def time_of(line: Line) -> float | None:
-    """When a line was written, in seconds since the epoch."""
+    """When a line was written, in seconds since the epoch; None where it does not tell."""
     stamp = line.get("timestamp")
     return seconds(stamp) if isinstance(stamp, str) else None
 
@@ -114,7 +115,7 @@ def _count(found: Line, *keys: str) -> int | None:
 
 
 def _less(whole: int | None, part: int | None) -> int | None:
-    """What an agent counts as read, without what it read from its cache."""
+    """What an agent counts as read, less what it read from its cache."""
     return whole if whole is None or part is None else max(whole - part, 0)
 
 
@@ -129,7 +130,7 @@ def _claude_turn(line: Line) -> Turn | None:
         _count(usage, "cache_creation_input_tokens"),
         _count(usage, "output_tokens"),
     )
-    # One turn is a line for each of its parts, all with the turn's usage (2.1.330).
+    # A turn has one line for each of its parts, and each has the usage of the whole turn (2.1.330).
     return Turn(text_of(message, "id"), tokens)
 
 
@@ -138,7 +139,7 @@ def _codex_turn(line: Line) -> Turn | None:
     if text_of(line, "type") != "event_msg" or text_of(payload, "type") != "token_count":
         return None
     total = object_of(object_of(payload, "info"), "total_token_usage")
-    if not total:  # it tells of limits alone
+    if not total:  # the line tells only of limits
         return None
     cached = _count(total, "cached_input_tokens")
     written = _count(total, "cache_write_input_tokens")
@@ -169,7 +170,7 @@ def _copilot_turn(line: Line) -> Turn | None:
     if text_of(line, "type") != "session.usage_record":
         return None
     usage = object_of(object_of(line, "data"), "usage")
-    # With some models it does not know what was cached, says so, and has 0 for it (1.0.102).
+    # With some models the agent does not know what was cached, says so, and writes 0 (1.0.102).
     told = usage if usage.get("cacheDetailsReported") is not False else {}
     cached, written = _count(told, "cacheReadTokens"), _count(told, "cacheWriteTokens")
     tokens = Tokens(
@@ -178,7 +179,7 @@ def _copilot_turn(line: Line) -> Turn | None:
         written,
         _count(usage, "outputTokens"),
     )
-    return Turn(text_of(line, "id"), tokens)  # what it calls cost are premium requests, not money
+    return Turn(text_of(line, "id"), tokens)  # its "cost" counts premium requests, not money
 
 
 def _pi_turn(line: Line) -> Turn | None:
@@ -189,13 +190,16 @@ def _pi_turn(line: Line) -> Turn | None:
     names = ("input", "cacheRead", "cacheWrite", "output")
     told = object_of(usage, "cost").get("total")
     cost = float(told) if isinstance(told, int | float) and not isinstance(told, bool) else 0.0
-    # pi says 0 where it does not know a model's price.
+    # pi writes 0 where it does not know a model's price.
     known = cost if math.isfinite(cost) and 0 < cost < _MOST else None
     return Turn(text_of(line, "id"), Tokens(*(_count(usage, name) for name in names)), known)
 
 
 class _Form(NamedTuple):
-    """How to read an agent's transcript. A line without ``asks``, or ``takes``, has no prompt, or no turn."""
+    """How to read an agent's transcript.
+
+    A line without ``asks`` in it has no prompt, a line without ``takes`` no turn.
+    """
 
     asks: bytes
     prompt: Callable[[Line], str | None]
@@ -215,21 +219,21 @@ AGENTS = tuple(_FORMS)
 
 
 def may_ask(agent: str, raw: bytes) -> bool:
-    """True where it is worth reading a line for a prompt."""
+    """True for a line that may hold a prompt."""
     return _FORMS[agent].asks in raw
 
 
 def may_take(agent: str, raw: bytes) -> bool:
-    """True where it is worth reading a line for a turn."""
+    """True for a line that may hold a turn."""
     return _FORMS[agent].takes in raw
 
 
 def prompt(agent: str, line: Line) -> str | None:
-    """What a person, or who started a subagent, asked for in a line; None for every other line."""
+    """The prompt in a line, by a person or whoever started a subagent; None for every other line."""
     said = _FORMS[agent].prompt(line)
     return said if said and said.strip() else None
 
 
 def turn(agent: str, line: Line) -> Turn | None:
-    """What the turn took of which a line tells; None for every other line."""
+    """The turn of which a line tells; None for every other line."""
     return _FORMS[agent].turn(line)

@@ -1,5 +1,5 @@
 """Takes back what a session did, and puts it back: in the working tree, or a commit.
 
-The same records, decisions and weave as a commit; nobody else's line is touched. ``survey`` reads,
-``by_lines`` and ``whole_files`` decide, ``undo``, ``redo`` and ``restore`` do it through ``land_files``.
+It uses the records, decisions and weave of a commit, and touches no line of anybody else. ``survey`` reads,
+``by_lines`` and ``whole_files`` decide, and ``undo``, ``redo`` and ``restore`` write through ``land_files``.
 """

@@ -1,8 +1,8 @@
 """``git ralph assign``: what nobody recorded becomes a session's, because a person says so.
 
-Line by line by the same weave as a commit; where lines cannot be told apart, whole paths. One journal
-record a path says it; the working tree is only read. Refuses whole, with nothing written, what another
-session recorded.
+Lines are given one by one, read from the same weave as for a commit. Where lines cannot be told apart, whole
+paths are given. The journal of each path gets one record; the working tree is only read. What another session
+recorded is refused, and then nothing at all is written.
 """
 
 import os
@@ -40,19 +40,19 @@ from gitralph.words import advice, sentences
 
 __all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
 Lines = by_pieces.Range
-# Each try is lost to an edit recorded while the file was read.
+# A try is lost when an edit is recorded while the file is read.
 _TRIES = 3
-# The command that a hint shows is copied as a line.
+# A hint shows its command in one line to copy, so it names no more paths than this.
 _MOST = 10
 
 
 @dataclass(frozen=True)
 class Unowned:
-    """What nobody recorded in one path, and the text it stands in.
+    """What nobody recorded in one path, and the text in which it stands.
 
-    ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
-    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``needless`` says why there is
-    nothing to give.
+    ``whole`` is the reason why its lines cannot be told apart, None where they can. ``others`` maps the lines
+    that other sessions have pending to these sessions. ``writers`` are the sessions that wrote since HEAD's
+    text. ``needless`` is the reason why there is nothing to give.
     """
 
     path: bytes
@@ -73,13 +73,13 @@ class Unowned:
 
     @property
     def count(self) -> int:
-        """How many lines the file has."""
+        """The number of lines of the file."""
         return len(full_lines(self.content.data or b""))
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """What became of the question; ``paths`` are the lines each path gave."""
+    """The result of an assignment; ``paths`` are the lines that each path gave."""
 
     status: str
     session: str
@@ -90,16 +90,16 @@ class Assigned:
 
 Wanted = dict[bytes, list[Lines] | None]
 Pick = Callable[[Unowned, list[Unrecorded]], list[Unrecorded]]
-"""Asks which of the changes a person wants."""
+"""Asks a person which of the changes to give."""
 
 
 def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None) -> Assigned:
-    """Give ``session`` what nobody recorded in these paths: in some lines of them, or everywhere.
+    """Give ``session`` what nobody recorded in these paths: in some of their lines, or everywhere.
 
-    Raises Refused with nothing written, UsageError for lines that a file has not.
+    Raises Refused with nothing written, UsageError for lines that a file does not have.
     """
     refuse_operation(ctx, "assigned")
-    # What a kill cut short is finished first: it may be this very assignment.
+    # First finish what a kill cut short: it may be this very assignment.
     with locks.hold(ctx.layout, locks.COMMIT):
         recover.settle(ctx)
     before: dict[bytes, Content] = {}
@@ -107,7 +107,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
         found = _survey(ctx, session, wanted)
         moved = [one for one in found if before.get(one.path, one.content) != one.content]
         if any(wanted[one.path] is not None or pick for one in moved):
-            break  # line numbers, and answers, were about another text
+            break  # line numbers, and answers to questions, were about the earlier text
         before = {one.path: one.content for one in found}
         result = Assigned("nothing", session)
         chosen = {one.path: _choose(ctx, one, session, wanted[one.path], pick, result) for one in found}
@@ -169,7 +169,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
 
 
 def _writers(scene: Scene, state: PathState) -> frozenset[str]:
-    """Who recorded what stands between HEAD's text and the file."""
+    """The sessions whose records stand between HEAD's text and the file."""
     since = provenance.records_since_head(scene, state)
     known = state.journal.records if since is None else since
     return frozenset(record.session for record in known if record.op != GAP)
@@ -207,12 +207,12 @@ def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
 
 
 def _steps(known: PathTexts) -> list[Step]:
-    """Those of a path; where there is none, HEAD's text is where all begins."""
+    """The steps of a path; where there is none, a step that starts from HEAD's text."""
     return known.steps or [Step("head", None, known.base, known.base)]
 
 
 def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
-    """What this session recorded last is where its whole path goes on from."""
+    """Set the text from which a claim of the whole path starts: what this session recorded last."""
     rows = replay(state.journal, scene.layout)
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
         return found
@@ -221,7 +221,7 @@ def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
 
 
 def _has_new_mode(found: Unowned) -> bool:
-    """Nobody's change of the executable bit goes with the whole path."""
+    """True when nobody recorded a change of the executable bit; the bit goes with the whole path."""
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
         return False
     known = Chain(tuple(found.state.journal.records))
@@ -285,7 +285,10 @@ def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -
 
 
 def _is_within(found: Unowned, one: Unrecorded, wanted: list[Lines]) -> bool:
-    """True for a change of these lines; a removal at the end is also the last line's, if that has none."""
+    """True for a change in these lines.
+
+    A removal at the end of a file without a newline counts for the last line.
+    """
     lines = {one.line}
     if one.line > found.count > 0 and not any(other.line == found.count for other in found.changes):
         lines.add(found.count)
@@ -293,7 +296,7 @@ def _is_within(found: Unowned, one: Unrecorded, wanted: list[Lines]) -> bool:
 
 
 def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
-    """The lines asked for that other sessions recorded."""
+    """Those of the wanted lines that other sessions recorded."""
     asked = {n for first, last in wanted for n in range(first, last + 1)}
     rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
     out: list[Left] = []
@@ -307,7 +310,7 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
 def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
     out = []
     for one in chosen:
-        # What was removed at the end stands behind the last line, which a person can look at.
+        # A removal at the end stands behind the last line; a person can look at that line.
         lines = (min(one.line, max(found.count, 1)),) * 2
         if one.sessions:
             out.append(Left(found.path, decision.CONTESTED, Why(Kind.AMONG_OTHERS), one.sessions, lines))
@@ -318,7 +321,7 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
 
 
 def _typed(ctx: Context, path: bytes) -> str:
-    """A path as this command takes it: never a pathspec."""
+    """The path as this command takes it: a plain name, never a pathspec."""
     return as_name(ctx, path)
 
 
@@ -367,7 +370,7 @@ def _records(
 def _without(
     found: Unowned, chosen: Sequence[Unrecorded]
 ) -> tuple[bytes | None, Sequence[tuple[int, int, int]]]:
-    """The file without these changes, and where they are in it."""
+    """The file without these changes, and their places in it."""
     after = found.content.data
     eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
     return give.without(after, found.head, chosen, eol) if chosen else (after, [])
@@ -396,7 +399,7 @@ def _lines_record(
 def _given(
     session: str, found: Unowned, chosen: Sequence[Unrecorded], before: bytes | None, hunks: list[TextHunk]
 ) -> list[Step] | None:
-    """The steps with the record of an assignment; None where it would not be read as just these changes."""
+    """The steps with an assignment's record; None where it would not be read as exactly these changes."""
     known = found.known
     assert known is not None
     old, steps = path_texts.one_form(before) if known.converted else before, _steps(known)
@@ -412,9 +415,10 @@ def _given(
 
 
 def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
-    """What to give a session so that its refused commit goes on, tried first; for a person to say.
+    """Hints: what a person may give a session so that its refused commit goes through; each was tried.
 
-    One command for all that is refused: nothing but lines of nobody stands in the way.
+    One command names everything that is refused. It is given only where nothing but unrecorded lines stands
+    in the way.
     """
     refused = [one for one in left if one.refuses]
     if ctx.is_agent or not refused:
@@ -447,7 +451,7 @@ def _at(found: Unowned, chosen: Sequence[Unrecorded]) -> set[int]:
 
 
 def _around(found: Unowned, wanted: Sequence[Lines]) -> list[Unrecorded]:
-    """The unrecorded changes that touch some lines, or each other on the way there."""
+    """The unrecorded changes that touch the wanted lines, and those that touch such a change."""
     near = {n for first, last in wanted for n in range(first, last + 1)}
     free = {one.line for one in found.changes}
     while more := {n for n in free - near if {n - 1, n, n + 1} & near}:
@@ -456,7 +460,7 @@ def _around(found: Unowned, wanted: Sequence[Lines]) -> list[Unrecorded]:
 
 
 def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool:
-    """True when a commit of the session is refused nothing of the path, once these changes are its own."""
+    """True when a commit of the session is refused nothing of the path after it got these changes."""
     known = found.known
     if known is None or not chosen or _in_the_way(found, chosen):
         return False
@@ -480,14 +484,17 @@ def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool
 def _hunks(
     before: bytes | None, after: bytes | None, places: Sequence[tuple[int, int, int]]
 ) -> list[TextHunk] | None:
-    """The places as hunks; where only the newline at the end changes, with the line it ends."""
+    """The places as hunks.
+
+    Where only the newline at the end changes, the hunk takes in the line that it ends.
+    """
     if before is None or after is None:
         return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
     new, shift, out = full_lines(after), 0, list[TextHunk]()
     for start, removed, added in places:
         out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
         shift += added - removed
-    # The newline at the end may take the line it ends along, and that one the hunk above it.
+    # The newline at the end may take in the line that it ends, and that line the hunk above it.
     for _ in range(3):
         if journal.apply_hunks(before, out) == after:
             return out
@@ -511,7 +518,7 @@ def _ends_at(hunk: TextHunk, text: bytes) -> bool:
 
 
 def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:
-    """A path of which no lines are known: its text as it stands, from the last that was recorded."""
+    """The record that gives a path without known lines: its text as it stands, from the last recorded one."""
     after = found.content.data
     if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > journal.TEXT_LIMIT:
         oid = None if after is None else text_id(after)
@@ -570,7 +577,8 @@ def append_all(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Re
     with locks.hold(layout, locks.COMMIT), ExitStack() as stack:
         held: dict[bytes, int] = {}
         for one in sorted(
-            # One order for all who hold several journals: two assignments never wait for each other.
+            # All who hold several journals take them in one order, so that two assignments never wait for
+            # each other.
             (one for one in found if one.path in records),
             key=lambda one: layout.journal(one.path),
         ):
@@ -578,7 +586,7 @@ def append_all(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Re
             stack.callback(os.close, held[one.path])
         with Worktree(ctx.repo.root) as worktree:
             for one in found:
-                # All are looked at under all locks before any is written: all or none.
+                # All journals are locked and checked before the first is written: all or none.
                 if one.path in held and not _is_as_read(worktree, one, held[one.path]):
                     return False
         land_files.record(ctx, records, held)

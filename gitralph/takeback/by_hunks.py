@@ -17,24 +17,27 @@ from gitralph.takeback.survey import Picked, Survey, UndoRequest, survey
 from gitralph.takeback.undo import ends, planned
 
 Part = tuple[tuple[str, ...], Content]
-"""Pieces by name, and the file without them."""
+"""The names of some pieces, and the file without these pieces."""
 
 
 class TakenHunks(NamedTuple):
-    """What is asked of a path, or of the two of a rename: a question for each part, or one for all of it."""
+    """What a person is asked about one path, or about the two paths of a rename.
+
+    There is one question for each part, or one for all of it.
+    """
 
     changes: tuple[Replacement, ...]
     parts: tuple[Part, ...]
     what: str
-    """What there is one question of: ``this hunk``, ``addition``."""
+    """What the single question is about: ``this hunk``, ``addition``."""
 
     @property
     def questions(self) -> int:
-        """How many questions it is."""
+        """The number of questions."""
         return len(self.parts) or 1
 
     def shown(self, ctx: Context, number: int, color: bool) -> bytes:
-        """What the session did, as a patch."""
+        """What the session did in part ``number``, as a patch."""
         if not self.parts:
             return patch.render(ctx, [_turned(one, one.after) for one in self.changes], color)
         done = _turned(self.changes[0], self.parts[number][1])
@@ -43,7 +46,7 @@ class TakenHunks(NamedTuple):
         return (found.header if number == 0 else b"") + b"".join(hunk.shown for hunk in found.hunks)
 
     def chosen(self, numbers: list[int]) -> dict[bytes, Picked]:
-        """What these answers choose."""
+        """What the answers choose; ``numbers`` are the questions answered with yes."""
         if not numbers:
             return {}
         if not self.parts:
@@ -54,7 +57,7 @@ class TakenHunks(NamedTuple):
 
 
 def offers(ctx: Context, request: UndoRequest) -> tuple[list[TakenHunks], list[Left]]:
-    """What a person may take back of a session, and what not."""
+    """What a person may take back of a session, and what must stay."""
     refuse_operation(ctx, "written")
     with survey(ctx, request.session, request.match) as found:
         made = planned(found, request)
@@ -62,7 +65,7 @@ def offers(ctx: Context, request: UndoRequest) -> tuple[list[TakenHunks], list[L
 
 
 def _groups(found: Survey, changes: Iterable[Replacement]) -> list[list[Replacement]]:
-    """The two paths of a rename are one."""
+    """The changes in groups; the two paths of a rename are one group."""
     groups = {one.path: [one] for one in changes}
     for path, other in ends(found):
         if path in groups and other in groups and groups[path] is not groups[other]:
@@ -102,5 +105,5 @@ def _what(changes: list[Replacement]) -> str:
 
 
 def _turned(change: Replacement, after: Content) -> Replacement:
-    """What leads from the file after an undo to the file as it stands."""
+    """The patch from the file after an undo to the file as it stands."""
     return change._replace(before=after, after=change.before)

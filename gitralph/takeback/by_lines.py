@@ -1,4 +1,4 @@
-"""What becomes of one file when units are taken out of it or brought back: bytes, record, refusal."""
+"""What becomes of one file when pieces are taken out or brought back: bytes, record, refusal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
 
 
 def since_head(found: Survey, path: bytes) -> list[Record]:
-    """The session's records of a path since the file was what HEAD holds; all of them where it never was."""
+    """The session's records of a path since the file last was as in HEAD; all of them where it never was."""
     scene, state = found.scene, found.states[path]
     since = provenance.records_since_head(scene, state)
     own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
@@ -52,22 +52,22 @@ def since_head(found: Survey, path: bytes) -> list[Record]:
 
 
 def why_untold(found: Survey, path: bytes) -> Left | None:
-    """Why the records of a path do not tell of the file on disk."""
+    """The reason why the records of a path do not tell of the file on disk, None where they do."""
     if found.texts(path).seen.blocks:
         return Left(path, decision.STALE, Why(Kind.HOOK_LINES))
     return None
 
 
 def standing(found: Survey, path: bytes) -> list[str]:
-    """The steps of the session of which anything still stands in the file and is in no commit."""
+    """The keys of the session's steps of which something stands in the file and is in no commit."""
     keys = reverse.standing(found.texts(path).pieces, found.scene.own)
     return [key.removesuffix(ARRIVED) for key in keys]
 
 
 def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal:
-    """The file without these steps, or pieces of steps."""
+    """The file without these steps, or without these pieces of steps."""
     known = found.texts(path)
-    if keys is not None:  # a move that brought a file counts with what was edited before it
+    if keys is not None:  # edits made before a move go back together with the move
         keys = {*keys, *(key + ARRIVED for key in keys)}
     return reverse.undone(known.pieces, known.steps, found.scene.own, keys, skip)
 
@@ -78,24 +78,24 @@ def apart(found: Survey, path: bytes, units: Collection[str]) -> list[tuple[str,
 
 
 def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:
-    """The file without an undo."""
+    """The file without the undo."""
     return reverse.redone(known.pieces, known.steps, found.scene.own, {str(undo.offset)})
 
 
 def restored(found: Survey, known: PathTexts) -> Reversal:
-    """The file with what a gap threw away of the session."""
+    """The file with the session's lines that a gap threw away."""
     return reverse.restored(known.pieces, known.steps, found.scene.own, known.heads.lines(""))
 
 
 def lefts(path: bytes, answer: Reversal) -> list[Left]:
-    """What was refused, or left, as commands tell it: with the lines that stand in the way."""
+    """What was refused or left, in the form of commands: with the lines that stand in the way."""
     return [
         Left(path, one.reason, one.why, one.sessions, one.other_lines or one.lines) for one in answer.left
     ]
 
 
 def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) -> bytes | None:
-    """The new bytes: lines of ``raw`` that stay keep theirs, lines that come back end as the file's do."""
+    """The new bytes. Lines of ``raw`` that stay keep their line end, lines that come back get the file's."""
     if answer.lines is None or not found.texts(path).converted:
         return answer.text
     old = full_lines(raw or b"")
@@ -111,21 +111,21 @@ def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) ->
 
 
 def _end_of(line: bytes, end: bytes) -> bytes:
-    """The end that a line has; the last of a file may have none."""
+    """The end of this line; the last line of a file may have none, and then gets ``end``."""
     return b"\r\n" if line.endswith(b"\r\n") else b"\n" if line.endswith(b"\n") else end
 
 
 def _line_end(found: Survey, path: bytes) -> bytes:
-    """How lines end in a file: as most of them do, else as in the last text that had any."""
+    """The line end of a file: that of most lines, else of the last recorded text that had any."""
     rows = journal.replay(found.states[path].journal, found.scene.layout)
     texts = [found.content(path).data, *(text for _, b, a in reversed(rows) for text in (a, b))]
     text = next((text for text in texts if text and b"\n" in text), b"\n")
-    # The majority decides, so that one stray line end does not turn those that come back.
+    # The majority decides, so that one stray line end does not change the lines that come back.
     return b"\r\n" if 2 * text.count(b"\r\n") > text.count(b"\n") else b"\n"
 
 
 def change(found: Survey, path: bytes, op: str, call: str, answer: Reversal, mode: int | None) -> Replacement:
-    """The file and its record. ``mode`` is that of a file that comes back, or a new one."""
+    """The file and its record. ``mode`` is the mode of a file that comes back, or a new mode."""
     before = found.content(path)
     text = bytes_of(found, path, answer, before.data)
     after = ABSENT if text is None else Content(mode or before.mode or 0o100644, text)
@@ -136,7 +136,7 @@ def change(found: Survey, path: bytes, op: str, call: str, answer: Reversal, mod
 def record(
     found: Survey, op: str, call: str, before: Content, after: Content, units: tuple[str, ...]
 ) -> Record:
-    """What the journal gets."""
+    """The record for the journal."""
     old, new = before.data, after.data
     hunks = [] if old == new else [journal.hunk_between(old or b"", new or b"")]
     return Record(
@@ -161,7 +161,7 @@ def _mode(content: Content) -> str | None:
 
 
 def with_mode(one: Replacement, mode: int) -> Replacement:
-    """The same with another executable bit."""
+    """The same replacement with another executable bit."""
     made, before = one.records[-1]
     made.mode = (made.mode[0], f"{mode:o}")
     return one._replace(after=Content(mode, one.after.data), records=((made, before),))

@@ -1,8 +1,8 @@
 """Lands new texts in the working tree with their records, and finishes a landing that was cut short.
 
-Each file whole or not at all, and only if it still is what was read; a set of them behind one intent.
-Records of files that stay as they are land the same way. Runs under the commit lock. What an editor saves
-in between stays.
+Each file is replaced whole or not at all, and only if it still is what was read. One intent stands for a set
+of files. Records of files that are not replaced land in the same way. All of it runs under the commit lock.
+What an editor saves in between stays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gitralph.records.intents import Rewriting
 
 
 class Replacement(NamedTuple):
-    """One file to be replaced. ``length`` is how long its journal was when the file was read.
+    """One file to be replaced. ``length`` is the size of its journal, in bytes, when the file was read.
 
     ``records`` are appended in this order, each with its text before.
     """
@@ -42,14 +42,14 @@ class Replacement(NamedTuple):
 
     @property
     def letter(self) -> str:
-        """A for a file that comes, D for one that goes, M for a change."""
+        """git's letter: A for a file that comes, D for one that goes, M for a change."""
         return "A" if self.before.absent else "D" if self.after.absent else "M"
 
 
 def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
-    """Replace files and record it; returns the paths that somebody changed meanwhile, left as they are.
+    """Replace files and record it. Returns the paths left as they are, since somebody changed them meanwhile.
 
-    Raises OSError; what had begun then is finished by the next command.
+    Raises OSError. The next command then finishes what had begun.
     """
     rows, plan = _planned(ctx, changes)
     files.make_folder(ctx.layout.tmp)
@@ -65,8 +65,8 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
                 else:
                     moved.append(row.path)
         except BaseException:
-            # Once one file is exchanged, though its record was not written, the intent stays: the next
-            # command finishes it and the others.
+            # Once one file was exchanged, even without its record, the intent stays: the next command
+            # finishes this file and the others.
             if not begun and not any(_has_begun(ctx, worktree, row) for row in rows):
                 _clear(ctx, worktree, rows)
                 intents.remove(ctx.layout, plan)
@@ -79,9 +79,9 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
 def record(
     ctx: Context, records: Mapping[bytes, tuple[Record, bytes | None]], held: Mapping[bytes, int]
 ) -> None:
-    """Append records of files that stay as they are: all, or after a crash all by the next command.
+    """Append records of files that are not replaced: all of them, or after a crash all by the next command.
 
-    ``held`` are the locked journals, by path. Raises OSError; what had begun then is finished later.
+    ``held`` are the locked journals, by path. Raises OSError. What had begun then is finished later.
     """
     changes = [
         Replacement(path, ABSENT, ABSENT, os.fstat(held[path]).st_size, (made,))
@@ -142,7 +142,7 @@ def _form(content: Content) -> list[str] | None:
 
 
 def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
-    """Everything that can fail for want of room, before anything moves."""
+    """Do everything that can fail for want of space, before anything moves."""
     _store(ctx, rows)
     for row in rows:
         if not row.after.absent:
@@ -151,15 +151,15 @@ def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
 
 
 def _store(ctx: Context, rows: Sequence[_Row]) -> None:
-    """The sessions and texts that records and intent name."""
+    """Store the sessions and texts that records and intent name."""
     for session in {record.session for row in rows for record, _ in row.records}:
         sessionfile.ensure(ctx.layout, session, ctx.repo.place)
     for row in rows:
         texts = [row.before.data, row.after.data, *(before for _, before in row.records)]
         for text in texts:
             if text is not None:
-                # Also the text that goes: a redo needs it, and after a crash the intent names texts by their
-                # ids alone.
+                # The text that goes is stored too. A redo needs it, and after a crash the intent has only the
+                # ids of texts.
                 journal.store_text(ctx.layout, text, journal.text_id(text))
 
 
@@ -171,7 +171,7 @@ def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
 
 
 def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
-    """Drop the work files; folders that an undo emptied go as with git."""
+    """Remove the work files, and folders that an undo emptied, as git does."""
     for row in (row for row in rows if not row.stays):
         try:
             place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
@@ -187,9 +187,9 @@ def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
 
 
 def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
-    """One file and its records under the lock of its journal; False where it is another one by now."""
+    """Replace one file and write its records under its journal's lock; False where the file has changed."""
     with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
-        # A hook recorded an edit since: what was decided is about another text.
+        # A hook has recorded an edit since, so the decision was about another text.
         if os.fstat(fd).st_size != row.length:
             return False
         with closing(_place(ctx, worktree, row)) as place:
@@ -201,10 +201,10 @@ def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
 
 
 def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]) -> None:
-    """Append what is not ``known`` to be there.
+    """Append the records that are not in ``known``.
 
-    The record first, unlike a hook: a manifest line without a record would be a claim of the whole file, and
-    a record without the line is found by the intent.
+    The record comes before the manifest's line, unlike in a hook. A manifest line without a record would
+    claim the whole file, while the intent leads to a record without the line.
     """
     written = last_written(ctx, row.path)
     for record, before in row.records:
@@ -215,14 +215,14 @@ def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]
 
 
 def _name(ctx: Context, row: _Row) -> None:
-    """Put the path into the manifests of those who have a record of it; a crash came between the two."""
+    """Put the path into the manifests of the sessions with a record of it; a crash had come between."""
     for session in {record.session for record, _ in row.records}:
         if row.path not in manifests.read(ctx.layout, session).lines:
             sessionfile.claim(ctx.layout, session, line_form(row.path), WAIT)
 
 
 def last_written(ctx: Context, path: bytes) -> int | None:
-    """When a file was last written, which tells a correction from a file that git put back."""
+    """When a file was last written, in nanoseconds; tells a correction from a file that git put back."""
     try:
         return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
@@ -235,12 +235,15 @@ _PASSING = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
 
 
 def recover(ctx: Context) -> list[str]:
-    """Finish the landings of this worktree that had begun, drop the others; none is a commit. Idempotent."""
+    """Finish the landings of this worktree that had begun, and drop the others. Idempotent.
+
+    Returns an empty list: a landing of files is no commit.
+    """
     for plan in list(intents.unfinished(ctx.layout, Rewriting)):
         here = plan.token == ctx.layout.token and plan.git_dir == ctx.repo.git_dir
         if here:
             _finish(ctx, plan)
-        # Another worktree's files are that worktree's to finish, as long as there is one.
+        # Files of another worktree are finished there, as long as that worktree exists.
         if here or not os.path.isdir(plan.git_dir):
             intents.remove(ctx.layout, plan)
     return []
@@ -249,21 +252,21 @@ def recover(ctx: Context) -> list[str]:
 def _finish(ctx: Context, plan: Rewriting) -> None:
     rows = [row for row in (_decoded(ctx.layout, one) for one in plan.rows) if row is not None]
     with Worktree(ctx.repo.root) as worktree:
-        # Nothing had moved: whoever asked was not told that it was done, and may ask again.
+        # Nothing had moved. Whoever asked was not told that it was done, and may ask again.
         if any(_has_begun(ctx, worktree, row) for row in rows):
             for row in rows:
                 try:
                     _finish_row(ctx, worktree, row)
                 except (OSError, Fatal) as error:
-                    # A disk that is full or fails is not so for ever: the intent waits for the next command.
+                    # A full or failing disk recovers some day, so the intent waits for the next command.
                     if isinstance(error, OSError) and error.errno in _PASSING:
                         raise
-                    continue  # its folder is gone or closed to us: what stands there stays
+                    continue  # the folder is gone or closed to us, so what stands there stays
         _clear(ctx, worktree, rows)
 
 
 def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
-    """A row of an intent, checked; None for one that no landing of ours wrote."""
+    """A row of an intent, checked; None for a row that no landing of ours wrote."""
     path, before, after, work, length, lines = encoded
     name = str(path).encode("utf-8", "surrogateescape")
     contents = _content(lay, before), _content(lay, after)
@@ -274,7 +277,7 @@ def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
         for session, line in lines:  # type: ignore[attr-defined]
             record = journal.decode(jsonline.object_in(line.encode("ascii")))
             old = None if record.before is None else journal.load_text(lay, record.before)
-            # The intent is a file that anybody with our uid may have written.
+            # Anybody with our uid may have written the intent file.
             if record.session != session or (old is None) != (record.before is None):
                 return None
             records.append((record, old))
@@ -291,7 +294,7 @@ def _content(lay: Layout, form: object) -> Content | None:
 
 
 def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
-    """True when the file was exchanged: what stood there lies aside, or stands there no more."""
+    """True when the file was exchanged: the old file lies aside, or is no longer in its place."""
     if row.stays:
         with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
             return _is_recorded(fd, row)
@@ -312,7 +315,8 @@ def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
             _name(ctx, row)
             return
         if row.stays:
-            # Whatever somebody wrote into the file since: the record tells of the text that it had then.
+            # Somebody may have written into the file since. The record tells of the text that it had at the
+            # landing.
             if os.fstat(fd).st_size == row.length:
                 _record(ctx, fd, row, set())
             return
@@ -323,7 +327,7 @@ def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
 
 
 def _key(record: Record) -> tuple[str | None, ...]:
-    # The name of an undo and its texts: a second recovery finds what the first one wrote.
+    # The name and the texts of an undo identify it, so that a second recovery finds what the first one wrote.
     return record.call, record.op, record.session, record.before, record.after
 
 
@@ -336,12 +340,12 @@ def _is_recorded(fd: int, row: _Row) -> bool:
 
 
 def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:
-    """True when the file was replaced, before the crash or now."""
+    """True when the file has been replaced, before the crash or now."""
     now, aside = place.now(), place.aside(row.work)
     if aside == row.before and not aside.absent:
-        return True  # exchanged; what stands there now may be a later edit
+        return True  # it was exchanged; what stands there now may be a later edit
     if not (aside.absent or aside == row.after):
-        # an editor's save that came in between, and was to be put back
+        # An editor saved the file in between, and this text was to be put back.
         if now == row.after and not now.absent:
             place.put(row.work, row.after, aside)
         elif now.absent:

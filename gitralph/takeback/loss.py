@@ -1,6 +1,7 @@
-"""What sessions lost, and what brings it back: told by ``status``, and after a commit that was refused.
+"""What sessions lost, and how to bring it back; for ``status``, and after a commit that was refused.
 
-A shell command threw edits away, or a session overwrote the file from an outdated copy of it.
+A loss has two causes: a shell command threw edits away, or a session overwrote the file from an outdated
+copy.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gitralph.takeback.survey import Match, UndoRequest
 
 
 class Loss(NamedTuple):
-    """Edits of a session in one path that a command of another one threw away."""
+    """Edits of one session in one path that a command of another session threw away."""
 
     session: str
     path: bytes
@@ -31,7 +32,7 @@ class Loss(NamedTuple):
 
 
 def losses(ctx: Context) -> list[Loss]:
-    """Every loss that can be brought back or is in conflict by now, the commands that did it the last."""
+    """Every loss that can be brought back, or is in conflict by now; the latest last."""
     commands = [window for window in windows.read(ctx.layout) if window.rows]
     thrown = {
         (path, window.opened): window
@@ -57,7 +58,7 @@ def losses(ctx: Context) -> list[Loss]:
 
 
 def _is_thrown_away(row: ChangedPath) -> bool:
-    """True for a file that had a text of its own, and is as in HEAD now or gone."""
+    """True for a file that had a text of its own, and now is as in HEAD or gone."""
     gone = row.after is None or row.after == (None, None)
     return gone and row.before is not None and row.before[0] is not None
 
@@ -72,13 +73,12 @@ def _only(path: bytes) -> Match:
 # --- a commit was refused because a session overwrote the file from an outdated copy ---
 
 
-# As many as one line of a hint holds; each costs what a restore does.
-# So many paths are asked about at once; each costs a weave, and a hint that names more would not be read.
+# So many paths are tried at once, as many as fit into one line of a hint. Each try costs a weave.
 _MOST = 10
 
 
 def ways_back(ctx: Context, left: Iterable[Left]) -> list[str]:
-    """A command for each session whose lines it brings back, tried first; nothing is written."""
+    """For each session a command that brings its lines back. Each command was tried; nothing is written."""
     lost: dict[str, list[bytes]] = {}
     for one in left:
         for name in one.sessions if one.reason == decision.STALE else ():
@@ -86,7 +86,7 @@ def ways_back(ctx: Context, left: Iterable[Left]) -> list[str]:
                 lost.setdefault(name, []).append(one.path)
     out = []
     for name, paths in lost.items():
-        # where one path cannot come back, a restore of all of them is refused
+        # A restore of all paths is refused where one of them cannot come back.
         back = coming_back(ctx, name, paths[:_MOST]) or coming_back(ctx, name, paths[:1])
         if back:
             given = " ".join(as_pathspec(ctx, path) for path in back)
@@ -96,7 +96,7 @@ def ways_back(ctx: Context, left: Iterable[Left]) -> list[str]:
 
 
 def coming_back(ctx: Context, session: str, paths: list[bytes]) -> list[bytes]:
-    """Those of some paths in which a restore brings anything back now; none where it would be refused."""
+    """Those of ``paths`` in which a restore would bring something back; none where it would be refused."""
     request = UndoRequest(session, match=lambda known: [one for one in known if one in paths])
     try:
         changed = {one.path for one in restore(ctx, request, dry=True).changes}

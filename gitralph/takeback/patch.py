@@ -1,4 +1,4 @@
-"""What would be written, as a patch that ``git apply`` takes."""
+"""What would be written, as a patch for ``git apply``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gitralph.takeback.land_files import Replacement
 
 
 def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:
-    """The patch from the files as they stand to what they would be, in their own bytes."""
+    """The patch from the files as they stand to what they would be, byte for byte."""
     bench = open_bench(ctx, quarantine=True)
     try:
         with closing(bench.objects(ctx.repo.common_dir)) as objects:

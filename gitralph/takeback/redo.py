@@ -12,28 +12,28 @@ from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
 def redo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
-    """Bring back the latest undo that is not brought back yet. Raises Refused with nothing written."""
+    """Bring back the latest undo that was not brought back yet. Raises Refused with nothing written."""
     return carry_out(ctx, request, REDO, _plan, dry)
 
 
 def session_of_undone(ctx: Context, given: str | None, usage: str) -> str | None:
-    """The session whose undo is to be brought back. Raises Refused for several."""
+    """The session whose undo is to be brought back. Raises Refused where several sessions have one."""
     return one_with(ctx, given, usage, _has_undone)
 
 
 def _has_undone(ctx: Context, session: str) -> bool:
-    """True when a session took something back and has not brought it back."""
+    """True when a session took something back and did not bring it back yet."""
     with survey(ctx, session, None, has_undo) as found:
         return bool(waiting(found))
 
 
 def has_undo(state: PathState) -> bool:
-    """True where anybody took something back."""
+    """True where any session took something back."""
     return any(record.op == UNDO for record in state.journal.records)
 
 
 class UndoCall(NamedTuple):
-    """One undo: its name and its record in each path."""
+    """One undo: its name, and its record in each path."""
 
     call: str
     records: dict[bytes, Record]
@@ -65,7 +65,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
                 else:
                     _bring_path(found, path, record, made)
             if made.changes or made.left:
-                break  # an undo of which nothing is left to bring back is passed over
+                break  # nothing of this undo is left to bring back, so it is passed over
     return made
 
 
@@ -85,7 +85,7 @@ def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> Non
 
 
 def mode_before(content: Content, undo: Record) -> int | None:
-    """The mode that the undo took back, unless somebody changed it since."""
+    """The mode that the undo took back, unless somebody changed the mode since."""
     now, (before, after) = content.mode, undo.mode
     same = after == (f"{now:o}" if now else None)
     return int(before, 8) if same and before in ("100644", "100755") else None

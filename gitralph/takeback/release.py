@@ -1,4 +1,4 @@
-"""``git ralph track --release``: a claim or an assignment is taken back, as if it had never been made."""
+"""``git ralph track --release``: takes a claim or an assignment back, as if it had never been made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitralph.records import manifests, pending
 from gitralph.records.pending import Claims, PathState
 from gitralph.words import advice, sentences
 
-# Records that a person made, not an agent's hook: only these may be taken back by saying so.
+# Records that a person made, not an agent's hook. Only these can be released.
 _BY_HAND = ("track", journal.ASSIGN)
 
 
@@ -39,7 +39,7 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
 
 
 def _by_hand(state: PathState, session: str) -> list[Record]:
-    """What a person recorded for a session: claims that no commit told of yet, and lines."""
+    """What a person recorded for a session: claims of which no commit has told yet, and assigned lines."""
     records = [r for r in state.records.get(session, ()) if r.tool in _BY_HAND]
     untold = state.untold(session)
     return [r for r in records if r.is_exact or r in untold]
@@ -92,7 +92,7 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
 
 
 def _keep_texts(ctx: Context, state: PathState, records: list[Record]) -> None:
-    """What was recorded after an assignment starts from its text, which nothing else may lead to."""
+    """Store the text of an assignment: later records start from it, and nothing else may lead to it."""
     for record, _, after in replay(state.journal, ctx.layout):
         if record in records and record.is_exact and after is not None and record.after is not None:
             journal.store_text(ctx.layout, after, record.after)

@@ -1,7 +1,7 @@
-"""``git ralph restore``: recorded pending edits that the working tree lost come back into it as it stands.
+"""``git ralph restore``: brings recorded pending edits back that the working tree lost.
 
-First what the session itself took back, the latest undo first; then what a checkout, a reset, a dropped
-stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
+First comes what the session itself took back, the latest undo first. Then comes what a checkout, a reset, a
+dropped stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,17 +21,17 @@ from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
 def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
-    """Bring back all that is lost. Raises Refused with nothing written."""
+    """Bring back everything that is lost. Raises Refused with nothing written."""
     return carry_out(ctx, request, RESTORE, _plan, dry)
 
 
 def session_of_lost(ctx: Context, given: str | None, usage: str) -> str | None:
-    """The session that lost something. Raises Refused for several."""
+    """The session that lost something. Raises Refused where several sessions did."""
     return one_with(ctx, given, usage, has_lost)
 
 
 def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:
-    """True when a session has something to bring back, or would have but for what stands there."""
+    """True when a session lost something, whether it can come back or something stands in its place."""
     made = _plan(ctx, UndoRequest(session, match=match))
     return bool(made.changes or made.left)
 
@@ -44,7 +44,7 @@ def may_have_lost(state: PathState) -> bool:
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
     made = UndoPlan(call=new_call(RESTORE))
     with survey(ctx, request.session, request.match, may_have_lost) as found:
-        # The latest undo first: what it took out stands on what earlier ones left.
+        # The latest undo comes first: what it took out stands on what earlier undos left.
         undos = waiting(found)
         for path in sorted(found.states):
             if path in found.barred:
@@ -63,7 +63,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
 
 @dataclass
 class _Way:
-    """A file on its way back: its bytes and lines as they are by now, what was recorded to get there."""
+    """A file on its way back: its bytes and lines so far, and the records that led there."""
 
     content: Content
     known: PathTexts
@@ -100,7 +100,7 @@ def _path(
 def _go(
     found: Survey, path: bytes, way: _Way, op: str, call: str, answer: Reversal, mode: int | None
 ) -> None:
-    """Make one step of the way."""
+    """Bring the file one step further back."""
     data = by_lines.bytes_of(found, path, answer, way.content.data)
     after = ABSENT if data is None else Content(mode or way.content.mode or 0o100644, data)
     record = by_lines.record(found, op, call, way.content, after, answer.units)
@@ -111,7 +111,7 @@ def _go(
 
 
 def _mode(found: Survey, path: bytes) -> int | None:
-    """The mode of a file that comes back: what the session left it with."""
+    """The mode of a file that comes back: the one with which the session left it."""
     if not found.content(path).absent:
         return None
     modes = [r.mode[1] for r in found.own(path) if r.mode[1] in ("100644", "100755")]

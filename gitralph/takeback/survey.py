@@ -1,4 +1,4 @@
-"""What is asked of an undo, a redo or a restore, and everything that it looks at: records, files, HEAD."""
+"""The request of an undo, a redo or a restore, and everything that these look at: records, files, HEAD."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gitralph.sessions import session_choice
 
 
 class Picked(NamedTuple):
-    """What a person chose of a path: pieces by name, or None for all of the file as it was shown."""
+    """What a person chose of a path: pieces by name, or None for the whole file as it was shown."""
 
     units: tuple[str, ...] | None
     before: Content
@@ -55,7 +55,7 @@ Match = Callable[[Iterable[bytes]], list[bytes]]
 
 @dataclass(frozen=True)
 class Survey:
-    """The paths of a session as they stand; ``barred`` are those that are none of its business."""
+    """The paths of a session as they stand; ``barred`` must not be touched, each with its reason."""
 
     ctx: Context
     session: str
@@ -72,24 +72,24 @@ class Survey:
         return self.scene.contents[path]
 
     def texts(self, path: bytes) -> PathTexts:
-        """The texts of a path, read once."""
+        """The texts of a path; each path is read once."""
         if path not in self._texts:
             self._texts[path] = path_texts.read(self.scene, self.states[path], carry=False)
         return self._texts[path]
 
     def kept(self, path: bytes, ask: Callable[[Survey, bytes], Answer]) -> Answer:
-        """What ``ask`` says of a path, asked once."""
+        """What ``ask`` says of a path; the answer is kept."""
         if (ask, path) not in self._kept:
             self._kept[ask, path] = ask(self, path)
         answer: Answer = self._kept[ask, path]
         return answer
 
     def own(self, path: bytes) -> list[Record]:
-        """Every record of the session and its subagents in a path, in file order."""
+        """All records of the session and its subagents for a path, in the order of the journal."""
         return [r for r in self.states[path].journal.records if r.session in self.scene.own]
 
     def open_paths(self) -> list[bytes]:
-        """The paths that can be looked at, sorted."""
+        """The paths that are not barred, sorted."""
         return sorted(path for path in self.states if path not in self.barred)
 
 
@@ -97,9 +97,9 @@ class Survey:
 def survey(
     ctx: Context, session: str, match: Match | None, wanted: Callable[[PathState], bool] | None = None
 ) -> Iterator[Survey]:
-    """Read the paths of a session, or of all that it ever recorded here those that are ``wanted``."""
-    # Nothing is committed here, so no filter or fsmonitor of the configuration needs to run; the answer must
-    # not depend on one.
+    """Read the paths of a session; with ``wanted`` those of all paths that it ever recorded here."""
+    # Nothing is committed here, so no configured filter or fsmonitor needs to run. The answer must not depend
+    # on one.
     quiet = without_programs(ctx)
     with closing(quiet.repo):
         bench = open_bench(quiet, quarantine=True)
@@ -108,7 +108,8 @@ def survey(
                 family = pending.family(ctx.layout, session)
                 asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
                 scene = inputs.look(asked, _states(quiet, family, match, wanted))
-                # A file that git does not know cannot be got back from it: ours only if we made it.
+                # git cannot give back a file that it does not know. So such a file is ours only if this
+                # session made it.
                 why = Why(Kind.IGNORED_AND_FOUND)
                 foreign = {
                     path: Left(path, decision.IGNORED, why)
@@ -144,10 +145,10 @@ def _states(
 
 
 def in_order(found: Survey) -> list[tuple[bytes, Record]]:
-    """Every record of the session in the order in which it was made.
+    """All records of the session in the order in which they were made.
 
-    A manifest gets a line with each record, so its lines tell the order across paths; where a script
-    added lines of its own, the times do.
+    A manifest gets a line with each record, so its lines tell the order across paths. Where a script added
+    lines of its own, the times tell it.
     """
     rows: list[tuple[tuple[object, ...], bytes, Record]] = []
     several = len(found.scene.family) > 1
@@ -156,15 +157,16 @@ def in_order(found: Survey) -> list[tuple[bytes, Record]]:
         for path in found.states:
             own = [r for r in found.states[path].journal.records if r.session == session]
             places = lines.get(path, [])
-            # A line for each record, none added by hand: then the n-th line is that of the n-th record.
+            # There is one line for each record and none added by hand, so the n-th line belongs to the n-th
+            # record.
             told = len(places) == len(own)
             for at, record in enumerate(own):
                 place = places[at] if told else -1
-                # Each session has a manifest of its own, so that places of two of them do not compare; the
-                # clock does, in seconds.
+                # Each session has a manifest of its own, so places in two manifests do not compare. The clock
+                # does, in seconds.
                 stamp = record.ts if several or not told else ""
                 rows.append(((stamp, place, record.offset), path, record))
-    if any(key[0] for key, _, _ in rows):  # times with places in between would not sort
+    if any(key[0] for key, _, _ in rows):  # times and places cannot be sorted together
         rows = [((record.ts, key[1], record.offset), path, record) for key, path, record in rows]
     return [(path, record) for _, path, record in sorted(rows, key=lambda row: (row[0], row[1]))]
 

@@ -1,4 +1,4 @@
-"""What an agent is told of an undo: which of its own lines a person took back, and nothing of others."""
+"""What an agent is told of an undo: which of its own lines a person took back, and nothing about others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
 from gitralph.takeback.land_files import Replacement
 
-# An agent knows what it wrote: where, and how it begins, is what it needs.
+# An agent knows what it wrote. It needs only the place and how the text begins.
 _LINES = 20
 _WIDTH = 200
 
@@ -49,7 +49,7 @@ def _count(number: int) -> str:
 
 
 def _beyond(text: bytes, other: bytes) -> list[bytes]:
-    """The lines that a text has more often than the other, in its order; what both have is maybe others'."""
+    """The lines that a text has more often than the other, in order; lines in both may be somebody else's."""
     more = Counter(full_lines(text)) - Counter(full_lines(other))
     out = []
     for line in full_lines(text):

@@ -1,7 +1,7 @@
-"""``git ralph uncommit``: the last commit, if it is this session's and nobody else has it, is taken back.
+"""``git ralph uncommit``: takes the last commit back, if it is this session's and nobody else has it.
 
-The branch goes to the commit before, by compare-and-swap and with both reflogs. Files and staged changes
-stay what they are, and what the commit took is pending again: HEAD's content tells that.
+The branch goes to the commit before, by compare-and-swap and with both reflogs. Files and staged changes stay
+as they are. What the commit took is pending again, since HEAD lacks it.
 """
 
 from contextlib import closing
@@ -22,7 +22,7 @@ from gitralph.git.refs import Head
 from gitralph.git.trees import TreeReader
 from gitralph.words import advice
 
-# Under our own lock only plain git wins a race against us; five in a row is a loop at work (see
+# Under our lock only plain git wins a race against us. Five such races in a row mean a loop at work (see
 # `commit.commit`).
 _TRIES = 5
 
@@ -37,14 +37,14 @@ class CommitTakenBack:
 
 
 def last_of(ctx: Context) -> str | None:
-    """The session that made HEAD's commit, where the records tell of one."""
+    """The session that made HEAD's commit, None where no record tells of one."""
     head = refs.read_head(ctx.repo).oid
     found = own_commit.makers(ctx, head) if head else []
     return found[0] if found else None
 
 
 def uncommit(ctx: Context, session: str) -> CommitTakenBack:
-    """Take it back. Raises Refused or Busy with nothing moved."""
+    """Take the commit back. Raises Refused or Busy with nothing moved."""
     bench = open_bench(ctx, quarantine=False)
     with bench, locks.hold(ctx.layout, locks.COMMIT):
         for _ in range(_TRIES):
@@ -59,7 +59,7 @@ def uncommit(ctx: Context, session: str) -> CommitTakenBack:
 
 
 def _before(ctx: Context, session: str, head: Head) -> tuple[str, str, own_commit.Old]:
-    """HEAD's commit, the one before it, and what it says. Raises Refused where it must stay."""
+    """HEAD's commit, its parent, and its message. Raises Refused where the commit must stay."""
     if head.oid is None:
         raise Fatal("there is no commit to take back")
     own_commit.refuse_foreign(ctx, session, head.oid, own_commit.TAKEN_BACK)

@@ -1,7 +1,7 @@
-"""``git ralph undo``: this session's pending edits leave the working tree, and nothing else moves.
+"""``git ralph undo``: takes this session's pending edits out of the working tree, and moves nothing else.
 
-What others built on is refused. The undo is recorded with what it took out, so ``redo`` brings every
-byte back.
+Edits on which others built are refused. An undo is recorded with what it took out, so that ``redo`` brings
+every byte back.
 """
 
 import os
@@ -29,13 +29,13 @@ from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, surve
 from gitralph.words import advice
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
-# Each try is lost to an edit recorded while files were read; with three in a row somebody is typing.
+# A try is lost when an edit is recorded while files are read. After three in a row somebody is typing.
 _TRIES = 3
 
 
 @dataclass
 class TakenBack:
-    """What came of it, as the ``--json`` document tells it."""
+    """The result of an undo, a redo or a restore, as the ``--json`` document tells it."""
 
     status: str
     session: str | None
@@ -46,7 +46,7 @@ class TakenBack:
 
 @dataclass(frozen=True)
 class UndoPlan:
-    """What would be written, and what not."""
+    """What would be written, and what would not."""
 
     changes: list[Replacement] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
@@ -54,7 +54,7 @@ class UndoPlan:
     call: str = ""
 
     def take(self, answer: Replacement | Left | None) -> None:
-        """What becomes of a path as a whole; None where nothing does."""
+        """Add what becomes of a path as a whole; None adds nothing."""
         if isinstance(answer, Left):
             self.left.append(answer)
         elif answer is not None:
@@ -65,12 +65,12 @@ Planner = Callable[[Context, UndoRequest], UndoPlan]
 
 
 def undo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
-    """Take back. Raises Refused with nothing written, Fatal for an unknown call."""
+    """Take edits back. Raises Refused with nothing written, Fatal for an unknown call."""
     return carry_out(ctx, request, UNDO, lambda on, asked: _plan(on, asked), dry)
 
 
 def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry: bool) -> TakenBack:
-    """Plan and write, again where somebody changed a file meanwhile; whoever came between is kept."""
+    """Plan and write; plan again where somebody changed a file meanwhile, and keep what they wrote."""
     refuse_operation(ctx, "written")
     result = TakenBack("nothing", request.session)
     if dry:
@@ -79,12 +79,13 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
         _report(result, made, "dry-run")
         return result
     with locks.hold(ctx.layout, locks.COMMIT):
-        # An undo that a kill cut short first: its records say which edits are still in the files.
+        # Finish first an undo that a kill cut short: its records say which edits are still in the files.
         recover.settle(ctx)
         asked = request
         for attempt in range(_TRIES):
             made = planner(ctx, asked)
-            # Refused whole at the first look only: on a later one some files are written, and those stand.
+            # The whole is refused only at the first look. At a later one some files are written already, and
+            # they stay so.
             if attempt == 0:
                 _refuse(ctx, request, op, made, planner)
             moved = land_files.land(ctx, made.changes) if made.changes else []
@@ -98,7 +99,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             if not moved:
                 break
             asked = request._replace(match=_only(frozenset(moved)))
-    # Refusals of a later look, after which nothing was written either: the answer is that of a first one.
+    # Nothing was written although a later look found refusals. So the answer is that of a first look.
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
     return result
@@ -119,7 +120,7 @@ def _report(result: TakenBack, made: UndoPlan, status: str) -> None:
 def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner: Planner) -> None:
     refusals = [one for one in made.left if one.refuses]
     if refusals and not request.skip:
-        # Asked once more so that the hint for --skip-entangled is given only where it would do something.
+        # Plan once more, so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
         ways = _next_commands(ctx, request, op, refusals, more)
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
@@ -139,7 +140,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
 
 
 def planned(found: Survey, request: UndoRequest) -> UndoPlan:
-    """What an undo would do of what was read. Raises Fatal for an unknown call."""
+    """What an undo would do to the files that were read. Raises Fatal for an unknown call."""
     made, picks = UndoPlan(call=new_call(UNDO)), request.picks
     chosen = _chosen(found, request)
     made.left.extend(
@@ -155,12 +156,12 @@ def planned(found: Survey, request: UndoRequest) -> UndoPlan:
             picked = picks.get(path)
             if picked is None:
                 continue
-            # What was shown as a whole is taken as it was shown; pieces have names that last.
+            # What was shown as a whole goes as it was shown. Pieces have names that stay the same.
             if picked.units is None and found.content(path) != picked.before:
                 made.left.append(Left(path, decision.STALE, Why(Kind.CHANGED_WHILE_ASKED)))
                 continue
             keys = keys if picked.units is None else picked.units
-        # An empty set is a path that the choice does not name, None means all of it.
+        # An empty set means that the choice does not name the path, None means all of the path.
         if keys is None or keys:
             _take_path(found, path, keys, request.skip, made)
     _together(found, made)
@@ -182,8 +183,8 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
         return chosen
     assert request.last is not None
     waiting = [row for row in in_order(found) if _stands(found, *row)]
-    # What is no longer in the file is passed over: `--last 1` typed twice takes back two edits, not one
-    # twice.
+    # An edit that is no longer in the file is passed over. So `--last 1` typed twice takes back two edits,
+    # and not one edit twice.
     for edit in _edits(waiting)[-request.last :]:
         for path, record in edit:
             chosen.setdefault(path, set()).add(str(record.offset))
@@ -191,13 +192,13 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
 
 
 def _refuse_unknown(found: Survey, call: str) -> None:
-    """Raise Fatal for a call that the session never made; one that is committed is known."""
+    """Raise Fatal for a call that the session never made; a call that is committed is known."""
 
     def made(state: PathState) -> bool:
         return any(r.call == call and r.session in found.scene.own for r in state.journal.records)
 
-    # Committed edits are in no survey of what is pending; a call that is found only here has nothing to take
-    # back, which is no error.
+    # Pending records do not show committed edits. A call that only the committed records know has nothing to
+    # take back, which is no error.
     with survey(found.ctx, found.session, None, made) as all_of_it:
         if all_of_it.states:
             return
@@ -205,17 +206,17 @@ def _refuse_unknown(found: Survey, call: str) -> None:
 
 
 def refuse_unknown(ctx: Context, call: str) -> None:
-    """Raise Fatal for a call that nobody is known to have made; for where no session has anything pending."""
+    """Raise Fatal for a call that no session made; used where no session has anything pending."""
     if not any(record.call == call for kept in over_time.journals(ctx.layout) for record in kept.records):
         raise Fatal(f"no call '{call}' of any session", "git ralph log")
 
 
 def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:
-    """Records as edits: the two ends of a rename are one."""
+    """Group records into edits: the two ends of a rename are one edit."""
     out: list[list[tuple[bytes, Record]]] = []
     for path, record in rows:
-        # The hook records both ends in one event, one behind the other, so that nothing of this session
-        # stands between them.
+        # The hook records both ends of a rename in one event, one right behind the other. So nothing of this
+        # session stands between them.
         if record.op == "rename-to" and out and out[-1][0][1].op == "rename-from":
             out[-1].append((path, record))
         else:
@@ -224,12 +225,12 @@ def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Recor
 
 
 def _stands(found: Survey, path: bytes, record: Record) -> bool:
-    """True while anything of a record is in the file and in no commit."""
+    """True while something of a record is in the file and in no commit."""
     if path in found.barred:
         return False
     if _is_as_in_head(found, path):
         return False
-    # Without lines there is nothing to look for in the file: the chain of texts has to tell.
+    # A path without lines has nothing to look for in the file, so the chain of texts tells.
     if by_lines.whole_only(found, path) is not None:
         return any(record is one for one in whole_files.standing(found, path))
     return str(record.offset) in found.kept(path, by_lines.standing)
@@ -267,7 +268,7 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
 
 
 def _mode_then(found: Survey, path: bytes) -> int | None:
-    """The mode of a file that comes back: as it was when it was deleted, or as in HEAD."""
+    """The mode of a file that comes back: as when it was deleted, or as in HEAD."""
     if not found.content(path).absent:
         return None
     modes = [r.mode[0] for r in found.own(path) if r.after is None and r.mode[0] in ("100644", "100755")]
@@ -278,19 +279,19 @@ def _mode_then(found: Survey, path: bytes) -> int | None:
 
 
 def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: UndoPlan) -> None:
-    """The executable bit goes back where this session's edits are known to have changed it."""
+    """Put the executable bit back where this session's edits are known to have changed it."""
     content, head = found.content(path), found.scene.reader.entry(path)
     if head is None or content.mode not in FILES or head.mode not in FILES or content.mode == head.mode:
         return
     asked = [r for r in found.own(path) if keys is None or str(r.offset) in keys]
-    # A bit that somebody else set, or nobody recorded, is not ours to take back.
+    # A bit that somebody else set, or that nobody recorded, must stay.
     if not asked or provenance.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:
             made.changes[at] = by_lines.with_mode(one, head.mode)
             return
-    # The bit was all that these edits changed, so the text before and after is the same.
+    # These edits changed nothing but the bit, so the text is the same before and after.
     if not any(one.path == path for one in made.changes) and content.data is not None:
         after = Content(head.mode, content.data)
         record = by_lines.record(found, UNDO, made.call, content, after, ())
@@ -299,7 +300,7 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
 
 
 def _together(found: Survey, made: UndoPlan) -> None:
-    """Both ends of a rename go back, or neither."""
+    """Let both ends of a rename go back, or neither."""
     left = {one.path for one in made.left}
     for path, other in ends(found):
         if path in left and any(one.path == other for one in made.changes):
@@ -308,7 +309,7 @@ def _together(found: Survey, made: UndoPlan) -> None:
 
 
 def ends(found: Survey) -> list[tuple[bytes, bytes]]:
-    """The paths of the session's renames, from each end."""
+    """The paths of the session's renames, from each end to the other."""
     return [
         (path, record.other_path)
         for path in found.states
@@ -320,15 +321,15 @@ def ends(found: Survey) -> list[tuple[bytes, bytes]]:
 # --- the next commands to type after a refusal ---
 
 
-# Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
-# them how the others go.
+# People read hints and do not search them. With more refused paths the first few commands show how the others
+# go.
 _MOST = 5
 
 
 def _next_commands(
     ctx: Context, request: UndoRequest, op: str, refusals: list[Left], more: bool
 ) -> list[str]:
-    """What takes it on: who stands in the way, then, where there is ``more``, the rest without it."""
+    """Hints after a refusal: who stands in the way; then, where ``more``, how to do the rest without it."""
     session = request.session
     out = []
     for one in refusals[:_MOST]:

@@ -1,7 +1,7 @@
 """Files whose lines are not told apart: binary ones, links, large and filtered ones, claims by path.
 
-They go back as a whole, and only where this session alone has changed them and they are still as it left
-them. Then nobody's byte can be lost.
+Such a file goes back as a whole, and only where this session alone changed it and it still is as the session
+left it. Then nobody can lose a byte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gitralph.takeback.survey import Survey
 
 
 def standing(found: Survey, path: bytes) -> list[Record]:
-    """The records of the session that lead from what HEAD holds to the file, in their order."""
+    """The session's records that lead from HEAD's text to the file, in order."""
     scene = found.scene
     if scene.entries.get(path) == scene.reader.entry(path):
         return []
@@ -46,7 +46,7 @@ def undone(
     content = scene.contents[path]
     if content.mode == GITLINK:
         return Left(path, decision.SUBMODULE, Why(Kind.SUBMODULE))
-    # A text that nobody recorded cannot be put back from the records; HEAD may have it.
+    # The records cannot put back a text that nobody recorded; HEAD may have it.
     if claimed or any(not r.is_exact for r in asked):
         return _to_head(found, path, asked, claimed, op, call)
     # Whole texts come back in reverse order only: one from the middle would take the later ones along.
@@ -54,8 +54,8 @@ def undone(
         return Left(path, decision.ENTANGLED, Why(Kind.LATER_EDITS, because=why[1]), (found.session,))
     chain = Chain(tuple(asked))
     last = state.journal.records[-1]
-    # Each record starts where the one before ended, the last ends at the file, and nobody wrote after it:
-    # only then is the text before the first one what is under all of them.
+    # The text before the first record lies under all of them only where each record starts at the end of the
+    # one before, the last ends at the file, and nobody wrote after it.
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
         return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
@@ -73,15 +73,14 @@ def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
 def _to_head(
     found: Survey, path: bytes, asked: list[Record], claimed: bool, op: str, call: str
 ) -> Replacement | Left | None:
-    """Known by its path: what HEAD has comes back where the file is just what was recorded."""
+    """Take back a path known without texts: HEAD's file comes back where the file is exactly as recorded."""
     scene, content = found.scene, found.scene.contents[path]
     head = scene.reader.entry(path)
     if claimed or not asked or asked[-1].after != provenance.content_id(content):
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_THEN))
     if head is None:
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_BEFORE))
-    # What a smudge filter would write is not known without running it, and a program of the configuration is
-    # not run here.
+    # Only running a smudge filter shows what it writes, and no configured program is run here.
     if path in scene.filtered:
         return Left(path, decision.FILTERED, Why(Kind.FILTER_AND_PATH))
     text = _head_text(found, path, head)
@@ -97,9 +96,9 @@ def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
 
 
 def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
-    """The mode that a file had before a record: as seen, as in HEAD, or as it is."""
+    """The mode that a file had before a record: as seen then, else as in HEAD, else as it is."""
     before, head = record.mode[0], found.scene.reader.entry(path)
-    # The journal is a file that anybody may write: int(…, 8) raises for the digits 8 and 9.
+    # Anybody may write the journal file, and int(…, 8) raises for the digits 8 and 9.
     if before is not None and before.isdigit() and not set("89") & set(before):
         return int(before, 8)
     if head is not None and head.mode != GITLINK:
@@ -116,9 +115,9 @@ def _change(found: Survey, path: bytes, after: Content, op: str, call: str) -> R
 
 
 def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Replacement | Left | None:
-    """The file as it was before an undo of the whole of it."""
+    """The file as it was before an undo of the whole file."""
     content, state = found.scene.contents[path], found.states[path]
-    # Whoever wrote since would lose it: a redo brings back just the text that the undo took away.
+    # Whoever wrote since would lose that: a redo brings back exactly the text that the undo took away.
     if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
         others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
         why = Why(Kind.CHANGED_AFTER_UNDO)

@@ -1,12 +1,11 @@
 """``git ralph gc``: removes state that nothing needs any more, and names what it keeps and why.
 
-Runs under the commit lock, after commits that were cut short are finished: a landing commit's
-lines of the log hold offsets into journals that must not be replaced under it.
+It runs under the commit lock, after commits that were cut short are finished: the log lines of a landing
+commit hold offsets into journals, which must not be replaced meanwhile.
 
-Sessions that ended long ago and have nothing pending go too. ``<session>.commits`` holds offsets into the
-manifests, so neither may outlive the other in a way that counts: the manifests are first replaced by blank
-ones of the same length, which mean nothing with or without offsets. A kill at any point leaves a state that
-means the same.
+Sessions that ended long ago and have nothing pending are removed too. ``<session>.commits`` holds offsets
+into the session's manifests, so a kill must not leave one of them to count without the other. Therefore each
+manifest is first replaced by blank lines of the same length, which mean nothing with or without offsets.
 """
 
 import os
@@ -40,9 +39,9 @@ _SUFFIXES = (".json", ".files", ".commits")
 
 @dataclass(frozen=True)
 class Worktrees:
-    """All layouts of a repository: those of worktrees that exist, and of those that do not.
+    """All layouts of a repository: those of existing worktrees, and those of worktrees that are gone.
 
-    ``roots`` says by token where the existing ones are.
+    ``roots`` gives the place of the existing ones, by token.
     """
 
     ctx: Context
@@ -94,19 +93,19 @@ def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
 
 
 def _has_records(lay: Layout, session: str) -> bool:
-    """True when a journal still tells of the session, or of a child that commits through it."""
+    """True when a journal still has records of the session, or of a child that commits through it."""
     return bool(pending.recorded_paths(lay, pending.family(lay, session), lambda old: old))
 
 
 def _has_pending(trees: Worktrees, session: str) -> bool:
-    """True when a commit would find something of it anywhere, but for files that git ignores."""
+    """True when a commit would find something of it in any worktree, apart from files that git ignores."""
     for lay in trees.here:
         if not _has_records(lay, session):
             continue
         try:
             with _standing_in(trees, lay) as ctx:
                 works = pending_paths.of(ctx, session)
-        # What cannot be looked at may have something pending: it is kept.
+        # What cannot be read may have something pending, so it is kept.
         except Fatal:
             return True
         if any(work.reason != decision.IGNORED for work in works.values()):
@@ -119,13 +118,13 @@ def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
     try:
         with _standing_in(trees, lay) as ctx:
             return needed.how(ctx, path, found)
-    # What cannot be looked at may have something pending: it is kept.
+    # What cannot be read may have something pending, so it is kept.
     except Fatal:
         return sweep.YES
 
 
 def _log_void(trees: Worktrees, session: str) -> None:
-    """Log what came to nothing, as its commit would: its claims are over then."""
+    """Log paths with nothing to commit, as the session's commit would: its claims end then."""
     for lay in trees.here:
         if _has_records(lay, session):
             with _standing_in(trees, lay) as ctx:
@@ -135,8 +134,8 @@ def _log_void(trees: Worktrees, session: str) -> None:
 
 
 def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
-    """True when nobody will miss it: silent since ``cutoff``, not live, nothing pending, no orphan."""
-    # Cheapest first: most sessions are young.
+    """True when nobody will miss a session: silent since ``cutoff``, not live, nothing pending, no orphan."""
+    # The cheapest check comes first: most sessions are young.
     if _last_event(trees, session) >= cutoff or sessions.state_of(trees.top, session) == "live":
         return False
     # Its worktree is gone, so nobody can tell what became of the files; a person decides.
@@ -146,7 +145,7 @@ def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
 
 
 def lengths(trees: Worktrees, session: str) -> dict[str, int]:
-    """How long its manifests are. Asked before a session is judged: what is longer later has woken up."""
+    """The lengths of a session's manifests. Read before it is judged: one that grew since has woken up."""
     found = {}
     for lay in trees.here:
         try:
@@ -157,7 +156,7 @@ def lengths(trees: Worktrees, session: str) -> dict[str, int]:
 
 
 def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int]) -> None:
-    """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile.
+    """Remove one session that :func:`is_over`; stop where a hook wakes it up meanwhile.
 
     ``judged`` are the :func:`lengths` of the manifests that the judgement read.
     """
@@ -186,16 +185,17 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
 def blank_manifest(path: str, size: int) -> bool:
     """Replace a manifest of this length by blank lines; False when lines came meanwhile.
 
-    Those of a hook leave it as it is; those of a script that takes no lock are carried over.
+    With new lines of a hook the manifest stays as it is. Lines of a script, which takes no lock, are carried
+    over.
     """
     with files.Locked(path) as fd:
         facts = os.fstat(fd)
         if facts.st_size != size:
             return False
-        # Of the same length: the offsets in `.commits` stay true until that file is gone.
+        # The length stays the same, so the offsets in `.commits` stay true until that file is gone.
         files.write_whole(path, b"\n" * size)
-        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # a rerun must find it as old
-        # The descriptor is of the file that was replaced: a script that takes no lock may have written to it.
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # another run must find it as old as it was
+        # The descriptor is of the replaced file, into which a script without a lock may have written.
         late = os.pread(fd, os.fstat(fd).st_size - size, size)
     if late:
         files.append_record(path, late)
@@ -215,12 +215,12 @@ def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
 
 
 DEFAULT_AGE = 30 * 24 * 3600
-# What is over for so long is put away: thousands of finished sessions are read by each status else.
+# In seconds. Sessions that ended longer ago are put away: otherwise each status reads thousands of them.
 FINISHED_AGE = 24 * 3600
 
 
 def is_finished(trees: Worktrees, session: str, cutoff: float) -> bool:
-    """True when it is over and no journal tells of it any more, so that nothing of it can come back."""
+    """True when a session is over and no journal has records of it, so nothing of it can come back."""
     if any(os.path.lexists(lay.patch(session)) for lay in trees.here):
         return False
     if any(_has_records(lay, session) for lay in trees.here):
@@ -229,10 +229,10 @@ def is_finished(trees: Worktrees, session: str, cutoff: float) -> bool:
 
 
 def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
-    """Keep one session that :func:`is_finished` in ``finished/``, and :func:`forget` it otherwise.
+    """Move one session that :func:`is_finished` into ``finished/``; :func:`forget` it otherwise.
 
-    Copied first: a kill leaves it in both places, where the first one counts, or forgotten in part, as
-    :func:`forget` may be left too.
+    It is copied first. A kill then leaves it in both places, where the first one counts, or partly forgotten,
+    as :func:`forget` may leave it too.
     """
     top = trees.top
     pairs = [(lay.manifest(session), lay.finished_manifest(session)) for lay in trees.here]
@@ -247,11 +247,12 @@ def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
             data, facts = files.read_bytes(source, 1 << 30), os.lstat(source)
         except FileNotFoundError:
             continue
-        if not source.endswith(".json") and os.path.lexists(target):  # it went on after it was put away once
+        # it went on after it had been put away once
+        if not source.endswith(".json") and os.path.lexists(target):
             old = files.read_bytes(target, 1 << 30)
             data = old if old.endswith(data) else old + data
         files.write_whole(target, data)
-        # The age is that of its last event, not of its being put away: gc goes by it again.
+        # The age is that of its last event, since gc goes by it again.
         os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     forget(Sweep(top.top, 0.0, 0.0), trees, session, judged)
     return not os.path.lexists(top.record(session))
@@ -259,7 +260,7 @@ def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
 
 @dataclass(frozen=True)
 class Orphan:
-    """Records of a worktree that does not exist any more, with what its sessions have pending."""
+    """Records of a worktree that no longer exists, with what its sessions have pending."""
 
     name: str
     reason: str
@@ -281,13 +282,13 @@ class Collected:
 
 
 def cutoff(ctx: Context, now: float) -> float:
-    """The time before which sessions expire: ``ralph.gcExpire``, a date as git takes it."""
+    """The time before which sessions expire: ``ralph.gcExpire``, a date in git's form."""
     if ctx.config.get("ralph.gcexpire") is None:
         return now - DEFAULT_AGE
     done = ctx.git.try_run("config", "--type=expiry-date", "--get", "ralph.gcExpire")
     if done.returncode:
         raise Fatal(f"bad value '{ctx.config.get('ralph.gcexpire')}' for 'ralph.gcExpire'")
-    # A date in the future would forget sessions of today.
+    # A date in the future would remove sessions of today.
     return min(float(done.stdout.strip() or 0), now)
 
 
@@ -316,7 +317,7 @@ def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
 
 
 def _roots(ctx: Context) -> dict[str, str]:
-    """Where git has each worktree, by the token of its state."""
+    """The place of each worktree according to git, by the token of its state."""
     found = {}
     for row in git_worktrees.listing(ctx.git):
         place = gitdir.discover(os.path.realpath(row.path))
@@ -326,7 +327,7 @@ def _roots(ctx: Context) -> dict[str, str]:
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
-    # Nobody can tell what became of its files: what no commit has told of is named.
+    # Nobody can tell what became of its files, so paths of which no commit has told are named.
     counts = {s: len(pending.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
     return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
 
@@ -338,7 +339,7 @@ def _size(path: str) -> int:
 
 
 def collect(ctx: Context, dry: bool = False) -> Collected:
-    """Remove what is not needed; with ``dry`` only say what would be. Raises Busy or Fatal."""
+    """Remove what is not needed; with ``dry`` only tell what would be removed. Raises Busy or Fatal."""
     if not os.path.isdir(ctx.layout.top):
         return Collected()
     if dry:
@@ -353,15 +354,15 @@ PORTION, _PAUSE = 0.05, 0.2
 
 
 def put_away_by_portions(ctx: Context) -> int:
-    """Put finished sessions away a few at a time, giving way to whoever commits; how many were.
+    """Put finished sessions away, a few at a time between other commits; returns how many.
 
-    The rest of :func:`collect` is left to whoever asks for it. Raises Busy where another one is at it.
+    All other work of :func:`collect` is left to its own callers. Raises Busy where another gc runs.
     """
     if not os.path.isdir(ctx.layout.top):
         return 0
     with locks.hold(ctx.layout, locks.GC, wait=0):
         trees, _ = worktrees(ctx)
-        # Once, before the first portion: a line that comes later comes with its record, under the journal's
+        # Once, before the first portion: a later manifest line comes with its record, under the journal's
         # lock.
         claimed = {lay.token: sweep.claimed(lay) for lay in trees.here}
         now = time.time()
@@ -381,9 +382,10 @@ def put_away_by_portions(ctx: Context) -> int:
 
 
 def _small_steps(run: Sweep, trees: Worktrees, claimed: dict[str, set[str]]) -> Iterator[int]:
-    """Put finished sessions away, one journal or one session a step; how many sessions a step put away.
+    """Put finished sessions away, one journal or session in each step; yields how many a step put away.
 
-    A session may have edited 170,000 paths: all its journals at once kept a commit waiting for ten seconds.
+    A session may have edited 170,000 paths: all its journals in one step kept a commit waiting for ten
+    seconds.
     """
     for session in known(trees):
         if _last_event(trees, session) >= run.now - FINISHED_AGE:
@@ -432,7 +434,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     doomed = runs.expired(ctx)
     for path in doomed:
         run.unlink("run", path)
-    # From the inside out: a folder goes once what is in it went.
+    # Inner folders come first: a folder is empty once its contents are removed.
     for folder in sorted({os.path.dirname(path) for path in doomed}, reverse=True):
         _drop_folder(ctx, folder, dry)
     for path in results.older_than(ctx.layout, run.cutoff):
@@ -448,7 +450,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
 
 
 def _put_away(trees: Worktrees, some: list[str], now: float, dry: bool) -> int:
-    """Put those of some sessions away that are finished; how many there were (or would be)."""
+    """Put away the finished ones of some sessions; returns how many there were (or would be)."""
     count = 0
     for one in some:
         judged = lengths(trees, one)

@@ -1,4 +1,4 @@
-"""Whether a journal still tells of something: for ``gc``, which asks the content and no mark of a commit."""
+"""Whether a journal is still needed, for ``gc``; content decides, not a mark of some commit."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from gitralph.records.sweep import A_WHILE, NO, YES
 
 
 def how(ctx: Context, path: bytes, found: Journal) -> str:
-    """How long a journal is needed: as long as something is to be committed that it tells the owner of."""
-    # Forgotten: a hook writes the manifest first, under the same lock; but for what is nobody's yet.
+    """How long a journal is needed: while its owner still has something to commit of which it tells."""
+    # Its sessions were forgotten, since a hook writes the manifest first under the same lock; only offers may
+    # be left.
     offered = any(record.may for record in found.records)
     if not offered and not any(os.path.lexists(ctx.layout.manifest(name)) for name in found.sessions()):
         return NO
@@ -33,7 +34,7 @@ def how(ctx: Context, path: bytes, found: Journal) -> str:
             if scene.barred:
                 return YES
             return _how(scene, scene.states[path])
-    except Fatal:  # what cannot be looked at may have something pending
+    except Fatal:  # what cannot be read may have something pending
         return YES
 
 
@@ -54,17 +55,17 @@ def _looked(ctx: Context, state: PathState) -> Iterator[Scene]:
 def _how(scene: Scene, state: PathState) -> str:
     records, content = state.journal.records, scene.contents[state.path]
     if state.path in scene.ignored and all(record.may for record in records):
-        return NO  # what shell commands made there is nobody's, and never will be committed
+        return NO  # what shell commands made there is nobody's, and will never be committed
     is_clean = _is_clean(scene, state.path)
     ends = bool(records) and records[-1].after == provenance.content_id(content)
     is_exact = all(record.is_exact for record in records)
-    # the file may still hold the lines as they were before a hook rewrote them for a commit
+    # The file may still hold the lines as they were before a hook rewrote them for a commit.
     if any(record.op == RENDERED for record in records):
         return A_WHILE if is_clean else YES
-    # Taken back by a recorded edit: who did that may think better of it.
+    # A recorded edit took it back: whoever did that may change its mind.
     if is_clean and ends and any(record.before == records[-1].after for record in records):
         return A_WHILE
-    # The usual case costs no weave: each record starts where the one before it ended.
+    # The usual case needs no weave: each record starts where the one before it ended.
     if is_clean and ends and is_exact and all(one.after == two.before for one, two in pairwise(records)):
         return NO
     if not _has_lines(scene, state) or not is_exact:

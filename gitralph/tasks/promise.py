@@ -1,8 +1,9 @@
 """The promise that ends a loop: what counts as one, and where an agent's last words are found.
 
-One rule for the stop hook and for ``git ralph run``: the text between ``<promise>`` and ``</promise>``,
-the last such pair in what the agent said last, letter for letter but for blanks. Words without the tags
-do not count, since an agent that thinks aloud, or prints its prompt, says them long before it is done.
+The stop hook and ``git ralph run`` share one rule. It takes the text between ``<promise>`` and
+``</promise>``, the last such pair in the agent's last words, compared letter for letter but for blanks. Words
+without the tags do not count: an agent that thinks aloud, or prints its prompt, says them long before it is
+done.
 """
 
 import os
@@ -12,15 +13,15 @@ from gitralph.base import jsonline
 from gitralph.hook.event import list_of, object_of, text_of
 
 _OPEN, _CLOSE = "<promise>", "</promise>"
-# Transcripts grow to hundreds of MB; the last words are at the end, one long tool answer before them
-# included.
+# In bytes. Transcripts grow to hundreds of MB. The last words are at the end, perhaps behind one long tool
+# answer.
 _TAIL = 8 << 20
-# The prompt that a subagent got is its transcript's first message.
+# In bytes. A subagent's prompt is the first message of its transcript.
 _HEAD = 1 << 20
 # Who speaks: Claude Code, pi and Codex say assistant, Qwen Code model, Gemini CLI gemini, Copilot CLI
 # assistant.message, codex exec --json agent_message. Recorded in tests/hook/agents/transcripts.
 _SPEAKERS = frozenset(["assistant", "model", "gemini", "assistant.message", "agent_message"])
-# What is said lies in the entry itself, or in one object within it.
+# The words are in the entry itself, or in one object within it.
 _WRAPS = ("message", "payload", "data", "item")
 _TEXTS = (None, "text", "output_text")
 
@@ -33,12 +34,12 @@ def folded(text: str) -> str:
 
 
 def is_kept(said: str | None, promise: str) -> bool:
-    """True when the last promise in what was said is this one. An empty promise is never kept."""
+    """True when the last promise in ``said`` is this one. An empty promise is never kept."""
     if not said or not promise.strip():
         return False
     at = said.rfind(_OPEN)
     while at >= 0:
-        # a promise may hold the closing word itself, so every end is tried
+        # a promise may contain the closing word itself, so every end is tried
         end = said.find(_CLOSE, at)
         while end >= 0:
             if folded(said[at + len(_OPEN) : end]) == folded(promise):
@@ -59,7 +60,7 @@ def _role(entry: Entry) -> str | None:
 
 
 def _text(entry: Entry) -> str:
-    """What an entry says in words. Results of tools, a subagent's among them, are not its own words."""
+    """The words of an entry. Results of tools, a subagent's among them, are not its own words."""
     inner = _inner(entry)
     whole = text_of(inner, "content", "text")
     if whole is not None:
@@ -87,13 +88,13 @@ def last_said(entries: Iterable[Entry], of_subagent: bool = False) -> str | None
 
 
 def said_by(output: bytes) -> str:
-    """What a program's output says: its last words where it prints a transcript, else all of it."""
+    """The last words in a program's output where it prints a transcript, else all of the output."""
     said = last_said(reversed(list(jsonline.objects(output))))
     return output.decode("utf-8", "replace") if said is None else said
 
 
 def denied_in(output: bytes) -> list[str]:
-    """The tools that an agent was refused, as its own result tells: Claude Code's ``permission_denials``."""
+    """The tools that an agent was refused, by its own result: Claude Code's ``permission_denials``."""
     found: list[str] = []
     for entry in jsonline.objects(output):
         for one in list_of(entry, "permission_denials"):
@@ -103,7 +104,7 @@ def denied_in(output: bytes) -> list[str]:
 
 
 def _read(path: str, size: int, from_end: bool) -> bytes:
-    """One end of a transcript; a foreign file that may be anything, so nothing here waits or raises."""
+    """One end of a transcript. It is a foreign file that may be anything, so nothing here waits or raises."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
@@ -122,6 +123,6 @@ def said_in(path: str, of_subagent: bool = False) -> str | None:
 
 
 def asked_in(path: str) -> str:
-    """What a subagent was asked, from the start of its transcript."""
+    """The prompt of a subagent, from the start of its transcript."""
     entries: Iterator[Entry] = jsonline.objects(_read(path, _HEAD, from_end=False))
     return next((_text(entry) for entry in entries if _role(entry) == "user"), "")

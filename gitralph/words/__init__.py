@@ -1,1 +1,1 @@
-"""What people read: each reason's sentence, and the next command to type."""
+"""What people read: the sentence for each reason, and the next command to type."""

@@ -1,4 +1,4 @@
-"""A path that is left out, in a line: where, the reason, and why."""
+"""One line for a path that is left out: the path, the reason, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from gitralph.decide.decision import Left
 from gitralph.hook import sessionfile
 from gitralph.words import sentences
 
-# What people read in place of the reasons whose names only their makers know; `--json` has the names.
+# Some reasons have names that only their makers understand. People read these words instead; `--json` has the
+# names.
 _SAID = {
     decision.UNANCHORED: "lines of unknown owner",
     decision.STALE: "out of date",
@@ -18,7 +19,7 @@ _SAID = {
 }
 
 
-# Where no sentence follows, as in a list of paths, these say more than their names.
+# These words replace a reason where no sentence follows it, as in a list of paths.
 _SAID_ALONE = {
     decision.SHELL: "changed by a shell command",
     decision.WAITING: "waits for uncommitted lines of others",
@@ -26,17 +27,17 @@ _SAID_ALONE = {
 
 
 def said_alone(reason: str) -> str:
-    """A reason in words for people, where it is all that is said of a path."""
+    """A reason in words for people, where no sentence follows."""
     return _SAID_ALONE.get(reason, said(reason))
 
 
 def said(reason: str) -> str:
-    """A reason in words for people."""
+    """A reason in words for people, before a sentence."""
     return _SAID.get(reason, reason)
 
 
 def describe(layout: Layout, left: Left) -> str:
-    """One path left out, in a line."""
+    """One line for a path that is left out."""
     others = [one for one in left.sessions if one != decision.UNRECORDED and one not in left.why.named]
     names = ", ".join(f"'{sessionfile.called(layout, one)}'" for one in others)
     also = f" (session {names})" if names else ""
@@ -45,10 +46,10 @@ def describe(layout: Layout, left: Left) -> str:
 
 
 def not_asked(layout: Layout, left: Left) -> str:
-    """Lines that a person is not asked about, in a line."""
+    """One line for lines that a person is not asked about."""
     return f"{describe(layout, left)}; not asked"
 
 
 def headline(layout: Layout, refusals: Iterable[Left]) -> str:
-    """What is refused, as the error message."""
+    """The error message for everything that is refused, one line each."""
     return "\n".join(describe(layout, left) for left in refusals)

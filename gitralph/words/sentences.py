@@ -1,18 +1,15 @@
-"""What is told of a path, in words: one table, a sentence for each kind of ``base.kinds``.
+"""The sentences about a path: one table, with one sentence for each kind of ``base.kinds``.
 
-A sentence names what it tells of by these fields:
+These fields may stand in a sentence:
 
-``{whose}``     session 'claude-2' and somebody without a session
-``{lines}``     uncommitted lines of session 'claude-2', or uncommitted lines
-``{names}``     'claude-1' and 'claude-2'
-``{too}``       (session 'claude-1', 'claude-2' changed it too), where there is any
-``{commands}``  shell call 'toolu_1' (Bash) of 'claude-1' at 2026-01-01T00:00:00Z
-``{path}``      another path than that of which it is told
-``{number}``    a number
-``{because}``   another sentence of the table, with which this one begins
-``{where}``     the path of which it is told; a sentence without it stands behind the path and a colon
+``{whose}``     session 'claude-2' and somebody without a session ``{lines}``     uncommitted lines of session
+'claude-2', or uncommitted lines ``{names}``     'claude-1' and 'claude-2' ``{too}``       (session
+'claude-1', 'claude-2' changed it too), where there is any ``{commands}``  shell call 'toolu_1' (Bash) of
+'claude-1' at 2026-01-01T00:00:00Z ``{path}``      another path than the one that the sentence is about
+``{number}``    a number ``{because}``   another sentence of the table, with which this one begins ``{where}``
+the path that the sentence is about; without it, path and colon stand before the sentence
 
-Sessions have names for people, and keep their ids for programs.
+People read the names of sessions, programs read their ids.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ TABLE = {
     Kind.OLD_READ: "was written from an old copy of the file and took out {lines}",
     Kind.HEAD_MOVED: "HEAD has moved to a text that the recorded edits do not fit",
     Kind.UNPLACED: "HEAD, the file and the records disagree about where its lines belong",
-    # Lines that cannot be taken back, or come back
+    # Lines that cannot be taken back, or cannot come back
     Kind.BUILT_ON: "{whose} built on it",
     Kind.NEEDS_FIRST: "{whose} must bring back first what it builds on",
     Kind.WROTE_SINCE: "{whose} wrote there since",
@@ -164,7 +161,7 @@ TABLE = {
     Kind.CLAIMS_NOTHING: "{whose} claims nothing there; nothing to release",
 }
 
-# The parts of which the fields are made.
+# The parts from which the fields are made.
 _SESSION, _NOBODY, _AND, _COMMA = "session '{}'", "somebody without a session", " and ", ", "
 _LINES, _LINES_OF = "uncommitted lines", "uncommitted lines of {}"
 _TOO = " (session {} changed it too)"
@@ -173,26 +170,26 @@ _LINE, _RANGE = "{} line {}", "{} lines {}-{}"
 _OF_PATH = "{}: {}"
 
 Called = Callable[[str], str]
-"""From a session's id to what a reader knows it by."""
+"""Turns a session's id into the name that a reader knows."""
 
 
 def of(layout: Layout, why: Why) -> str:
-    """The sentence for people."""
+    """The sentence for people, with names of sessions."""
     return _sentence(why, partial(sessionfile.called, layout))
 
 
 def with_ids(why: Why) -> str:
-    """The sentence as ``--json`` has it."""
+    """The sentence as ``--json`` has it, with ids of sessions."""
     return _sentence(why, str)
 
 
 def told(layout: Layout, notes: Iterable[Note]) -> list[str]:
-    """Notes, each in a line that says of which path and lines it is."""
+    """One line for each note, which says of what path and lines it tells."""
     return [_told(layout, note) for note in notes]
 
 
 def place(path: bytes, lines: tuple[int, int] | None = None) -> str:
-    """A path and lines of it."""
+    """A path and a range of its lines, as a sentence names it."""
     where = f"'{shown(path)}'"
     if lines is None:
         return where
@@ -201,7 +198,7 @@ def place(path: bytes, lines: tuple[int, int] | None = None) -> str:
 
 
 def at(where: str, sentence: str) -> str:
-    """A sentence behind the place of which it tells."""
+    """A sentence behind the place that it is about."""
     return _OF_PATH.format(where, sentence)
 
 

@@ -1,8 +1,8 @@
-"""The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
+"""The next commands to type after a refusal. Each was tried in a preview, so none leads in a circle.
 
-Every hint is a line for a shell, what it does behind a ``#``. An agent types what it reads, so what takes
-lines of others, or has another session commit, is told to a person alone: ``Context.is_agent`` says who
-reads, here and wherever else a hint is made. Nothing here writes.
+A hint is a line for a shell, with what it does behind a ``#``. An agent types what it reads. So only a person
+is told a command that takes lines of others or has another session commit. ``Context.is_agent`` says who
+reads, here and wherever a hint is made. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
 
 
 def commit_of(ctx: Context, session: str) -> str:
-    """The command that commits a session's lines, or those of no session."""
+    """The command that commits a session's lines; for UNRECORDED those of no session."""
     if session == decision.UNRECORDED:
         return "git ralph commit --mine"
     return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
 
 
 class Ways(NamedTuple):
-    """A refused commit, and the question whether another one would be made."""
+    """A refused commit. ``passes`` tells whether a commit as asked for would be made."""
 
     ctx: Context
     request: Request
@@ -54,7 +54,7 @@ class Ways(NamedTuple):
         return " ".join([*words, *(["--", given] if given else [])]) + f"  # {does}"
 
     def _option(self, option: str, does: str, **wished: bool) -> list[str]:
-        """The same commit with one option more, where it would be made."""
+        """The same commit with one more option, if it would be made."""
         wishes = self.request.wishes._replace(**wished)
         if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
             return []
@@ -63,7 +63,7 @@ class Ways(NamedTuple):
         return [self._line(self.request.session, option, (), does)]
 
     def _others(self, refusals: Sequence[Left], paths: frozenset[bytes]) -> list[str]:
-        """Another session goes first, with all it has, or with these paths: for a person to say."""
+        """Let another session commit first, everything that it has or only these paths; for a person only."""
         out = list[str]()
         if self.ctx.is_agent:
             return out
@@ -96,7 +96,7 @@ class Ways(NamedTuple):
         return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
 
     def after_refusal(self, refusals: Sequence[Left]) -> list[str]:
-        """What takes the commit on: others first, then less of it, then more."""
+        """How to go on after a refusal: let others go first, or commit less, or commit more."""
         refused = frozenset(left.path for left in refusals)
         ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
         paths = refused | ends
@@ -108,14 +108,14 @@ class Ways(NamedTuple):
             out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
         out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
         out += ([] if self.ctx.is_agent else self._whole(paths)) or self._claims(refused)
-        if not out:  # nothing else to commit, and nothing that could be tried
+        if not out:  # there is nothing else to commit, and nothing could be tried
             out = [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         return out
 
     def after_staged(self, conflicts: Sequence[Left]) -> list[str]:
-        """What takes a commit on that a staged version stands in the way of."""
+        """How to go on where a staged version stands in the way of the commit."""
         out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
-        if self.ctx.is_agent:  # it is a person's
+        if self.ctx.is_agent:  # what is staged is a person's
             return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         given = _listed(self.ctx, {left.path for left in conflicts})
         unstage = "restore --staged" if self.made.head.oid else "rm -rfq --cached"
@@ -123,12 +123,12 @@ class Ways(NamedTuple):
 
 
 def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
-    """What settles conflict stages."""
+    """How to resolve conflict stages."""
     return [f"git add -- {_listed(ctx, paths)}  # once its conflict is settled; git status tells"]
 
 
 def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
-    """What takes along the paths that a commit passed over."""
+    """How to commit the paths that a commit passed over."""
     if session == decision.UNRECORDED:
         given = _listed(ctx, sorted(one.path for one in left if one.reason == decision.SHELL)[:_MOST])
         return [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
@@ -156,7 +156,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
 
 
 def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) -> list[str]:
-    """What gives the session what nobody recorded on its lines: only a person knows that it is its."""
+    """How to give the session unrecorded lines that stand on its own; only a person knows whose they are."""
     places = [
         f"{as_name(ctx, one.path)}:{first}" + (f"-{last}" if last > first else "")
         for one in outcomes
@@ -168,7 +168,6 @@ def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) ->
     return [f"git ralph assign --to {name} -- {' '.join(places[:_MOST])}  # lets its next commit take it"]
 
 
-# A hint is typed or pasted: a command of more paths is nobody's to read.
-# The command that a hint shows is copied as a line; of more paths it shows these, and the next refusal shows
-# the rest.
+# A hint is typed or pasted in one line, and nobody reads a command with more paths. It shows these, and the
+# next refusal shows the rest.
 _MOST = 10

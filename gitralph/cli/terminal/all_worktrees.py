@@ -27,7 +27,7 @@ def _document(ctx: Context, row: WorktreeSession) -> dict[str, object]:
 
 
 def collisions(view: WideView) -> list[dict[str, object]]:
-    """What would collide, as JSON tells it."""
+    """The collisions, as JSON tells them."""
     return [
         {"path": output.text(one.path), "sessions": list(one.sessions), "worktrees": list(one.worktrees)}
         for one in view.collisions
@@ -41,7 +41,7 @@ def show(ctx: Context, view: WideView) -> None:
 
 
 def lines(ctx: Context, view: WideView, room: int | None) -> Iterable[str]:
-    """A line for each worktree, below it one for each session, and one for what it collides in."""
+    """One line for each worktree; below it one for each session, and one for each path that collides."""
     for root, branch in view.worktrees:
         yield printable(f"{root} ({(branch or 'detached').removeprefix('refs/heads/')})")
         rows = [_cells(ctx, view, row) for row in view.sessions if row.worktree == root]

@@ -19,16 +19,16 @@ d - do not {0} this hunk or any of the later hunks in the file
 
 
 class Asker:
-    """Asks for one hunk after the other; an end of the input is a ``q``."""
+    """Asks for one hunk after the other; the end of the input counts as ``q``."""
 
     def __init__(self, ctx: Context, does: str) -> None:
-        """``does``: what happens to a hunk with yes, as the help says it."""
+        """``does`` is what happens to a hunk with yes, as the help says it."""
         self.color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
         self.does = does
         self.done = False
 
     def chosen(self, count: int, show: Callable[[int], None], question: str) -> list[int]:
-        """The numbers, from 0, of those of one file's hunks that are wanted; each is shown and asked for."""
+        """Show and ask for each of the ``count`` hunks of one file; returns the wanted numbers, from 0."""
         found: list[int] = []
         for number in range(count):
             if self.done:
@@ -55,7 +55,7 @@ class Asker:
                 sys.stdout.write(_HELP.format(self.does))
 
     def _typed(self) -> str:
-        """The first letter of a line; what follows in it is read and passed over."""
+        """The first letter of a typed line; the rest of the line is ignored."""
         line = sys.stdin.buffer.readline(_LONGEST)
         if not line:
             sys.stdout.write("\n")

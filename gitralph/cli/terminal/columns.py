@@ -9,12 +9,12 @@ from unicodedata import category, combining, east_asian_width
 
 from gitralph.base.quote import printable
 
-# What a terminal has where nobody says how wide it is; also what is printed into a pipe.
+# The width where nobody tells it; also of what is printed into a pipe.
 USUAL = 80
-# Some programs say 0 or 1 for a terminal that they do not know; and a table is cut, not filled, so that a
-# very wide one costs nothing.
+# Some programs give 0 or 1 for an unknown terminal. A table is cut, not filled, so a very wide terminal costs
+# nothing.
 _LEAST, _WIDEST = 20, 1000
-# Below so many columns there is no room for what can be left out: states, agents, units of time in words.
+# With fewer columns there is no room for optional words: states, agents, units of time.
 ROOMY = 64
 # A cell that is cut keeps so many columns.
 _LEAST_CELL = 8
@@ -28,7 +28,7 @@ def width(text: str) -> int:
 
     used = 0
     for one in text:
-        # They are drawn over the character before them (Unicode Mn, Me), or not at all (Cf).
+        # Such characters are drawn over the one before (Unicode Mn, Me), or not at all (Cf).
         if combining(one) or category(one) in ("Mn", "Me", "Cf"):
             continue
         used += 2 if east_asian_width(one) in "WF" else 1
@@ -36,7 +36,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, columns: int, keep_end: bool = False) -> str:
-    """A text that takes no more columns; ``…`` stands for its end, or, ``keep_end``, for its beginning."""
+    """A text of at most ``columns``; ``…`` replaces its end, or its beginning with ``keep_end``."""
     if width(text) <= columns:
         return text
     kept, used = "", width(_ELLIPSIS)
@@ -49,33 +49,33 @@ def cut(text: str, columns: int, keep_end: bool = False) -> str:
 
 
 def pad(text: str, columns: int, right: bool = False) -> str:
-    """A text filled up with spaces."""
+    """A text filled with spaces."""
     blank = " " * (columns - width(text))
     return blank + text if right else text + blank
 
 
 def folded(line: str, columns: int) -> str:
-    """A sentence in rows that hold whole words; what follows the first hangs two columns deeper."""
+    """A sentence in rows of whole words; rows after the first are indented by two more columns."""
     blank = len(line) - len(line.lstrip(" "))
-    # blanks at the end show nothing, and would stand beyond the last column
+    # Blanks at the end show nothing, and would stand beyond the last column.
     line = line[:blank] + line.strip(" ")
     return "\n".join(_rows(line.split(" "), columns, " " * min(blank + 2, columns // 2)))
 
 
 def flowed(line: str, columns: int, is_command: bool = True) -> str:
-    """A command or a sentence that stays one line, with blanks where a terminal would else break a word.
+    """A command or sentence in one line, filled with blanks where a terminal would break a word.
 
-    Whoever copies it gets one line, and more blanks are nothing to a shell; what stands in quotes is a word
-    of a command.
+    Whoever copies it gets one line, and additional blanks mean nothing to a shell. In a command a quoted text
+    is one word.
     """
     *rows, last = _rows(_shell_words(line) if is_command else line.split(" "), columns - 1, "")
-    # the last column stays free: a row that was full would run into the next word
-    # Filled up to a whole number of rows: the terminal itself breaks it where the next word begins.
+    # The last column stays free: otherwise a full row would run into the next word. Each row is filled to a
+    # whole number of rows, so the terminal breaks the line where the next word begins.
     return "".join(pad(row + " ", -(-(width(row) + 1) // columns) * columns) for row in rows) + last
 
 
 def _rows(words: Sequence[str], columns: int, deeper: str) -> list[str]:
-    """Words with a blank between them in rows; a word that is longer than a row stays whole."""
+    """Words in rows, with a blank between them; a word longer than a row stays whole."""
     rows, row = [], words[0]
     for word in words[1:]:
         longer = f"{row} {word}"
@@ -88,7 +88,7 @@ def _rows(words: Sequence[str], columns: int, deeper: str) -> list[str]:
 
 
 def _shell_words(command: str) -> list[str]:
-    """A line at its blanks, but for those in quotes; in a comment an apostrophe is none."""
+    """Split a line at its blanks, except in quotes; in a comment an apostrophe is no quote."""
     words, open_quote, word = [], "", ""
     said = False
     for one in command:
@@ -105,7 +105,7 @@ def _shell_words(command: str) -> list[str]:
 def available(environ: Mapping[str, str], fd: int | None = None) -> int:
     """How many columns the reader of standard output, or of another descriptor, has.
 
-    ``COLUMNS`` says it, else the terminal, else it is 80.
+    ``COLUMNS`` tells it, else the terminal; otherwise it is 80.
     """
     told = environ.get("COLUMNS", "")
     if told.isdigit() and int(told) > 0:
@@ -118,7 +118,7 @@ def available(environ: Mapping[str, str], fd: int | None = None) -> int:
 
 
 def table(rows: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
-    """Rows as aligned lines, each cell safe for a terminal; the last column is as long as it is."""
+    """Rows as aligned lines, each cell safe for a terminal; the last column is not filled."""
     safe = [[printable(cell) for cell in row] for row in rows]
     count = max(map(len, safe), default=0)
     wide = [max((width(row[at]) for row in safe if at < len(row)), default=0) for at in range(count)]
@@ -133,10 +133,10 @@ def table(rows: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
 def fitted(
     rows: Iterable[Sequence[str]], room: int | None, soft: Sequence[int] = (), ends: Container[int] = ()
 ) -> list[str]:
-    """Aligned lines that take no more than ``room`` columns; None for a pipe, where nothing is cut.
+    """Aligned lines of at most ``room`` columns; ``room`` None is a pipe, where nothing is cut.
 
-    The columns in ``soft`` are cut first, the widest of them until they are as wide as the others; of those
-    in ``ends`` the end is kept, as of a path. A column that is empty in every row takes no room.
+    The columns in ``soft`` are cut first, the widest of them until they are as wide as the others. Columns in
+    ``ends`` keep their end, as paths do. A column that is empty in every row takes no room.
     """
     safe = [[printable(cell) for cell in row] for row in rows]
     used = [

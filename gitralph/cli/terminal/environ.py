@@ -13,12 +13,12 @@ def snapshot() -> dict[str, str]:
 
 
 def wants_advice() -> bool:
-    """Hints are shown unless ``GIT_ADVICE`` is false."""
+    """True unless ``GIT_ADVICE`` is false."""
     return os.environ.get("GIT_ADVICE", "1").lower() not in ("0", "false", "no", "off", "")
 
 
 def wants_trace() -> bool:
-    """``RALPH_TRACE``, with git's words for yes and no."""
+    """The value of ``RALPH_TRACE``, with git's words for yes and no."""
     return os.environ.get("RALPH_TRACE", "0").lower() not in ("0", "false", "no", "off", "")
 
 
@@ -28,8 +28,8 @@ def is_terminal(stream: object) -> bool:
 
 
 def wants_color(environ: Mapping[str, str], setting: str | None) -> bool:
-    """Colour on a terminal, unless ``NO_COLOR``, ``TERM=dumb`` or ``color.ui`` says no."""
-    # As in git: whoever says always wants it in a pipe as well, whatever NO_COLOR says.
+    """True on a terminal, unless ``NO_COLOR``, ``TERM=dumb`` or ``color.ui`` says no."""
+    # As in git: "always" means also in a pipe, whatever NO_COLOR says.
     if setting in ("always",):
         return True
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" or setting in ("false", "never"):

@@ -1,4 +1,4 @@
-"""What is uncommitted, by session, as lines for people: for ``status`` and for the live screen."""
+"""Draws what is uncommitted, by session, as lines for people: for ``status`` and for the live screen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gitralph.git.context import Context
 from gitralph.records import sessions
 from gitralph.words import advice
 
-# What a path keeps of its width before what is said of it is cut as well.
+# A path keeps so many columns before the words behind it are cut too.
 _LEAST_PATH = 16
 
 
 class Here:
-    """Paths as git's status prints them for people: from where one stands."""
+    """Shows paths as git's status prints them for people: from the present folder."""
 
     def __init__(self, ctx: Context) -> None:
         relative = ctx.config.boolean("status.relativepaths", default=True)
@@ -33,7 +33,7 @@ class Here:
 
 
 class Paper:
-    """Where it is printed: how wide (None for a pipe, where nothing is cut), and in colour or not."""
+    """Where it is printed: how wide (None for a pipe, where nothing is cut), and whether in colour."""
 
     def __init__(self, here: Here, called: Callable[[str], str], width: int | None, color: bool) -> None:
         self.here = here
@@ -48,7 +48,7 @@ class Paper:
 
 
 def ago(when: float | None, short: bool = False) -> str:
-    """How long something is past, in words; ``short`` for where there is little room: ``3m``."""
+    """How long ago something was, in words; ``short`` for a narrow terminal: ``3m``."""
     if not when:
         return ""
     seconds = max(0.0, time.time() - when)
@@ -60,7 +60,7 @@ def ago(when: float | None, short: bool = False) -> str:
 
 
 def lines(groups: Sequence[SessionRows], own: Iterable[str], paper: Paper) -> list[str]:
-    """Each group under its heading, a blank line between them."""
+    """Each group under its heading, with a blank line between groups."""
     out: list[str] = []
     mine = set(own)
     rows = [row for group in groups for row in group.rows]
@@ -124,7 +124,7 @@ def _line(row: PathRow, group: SessionRows, wide: list[int], paper: Paper) -> st
 
 
 def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
-    """Why a commit would refuse it, and whose it is as well."""
+    """Why a commit would refuse the path, and who else has lines in it."""
     others = ", ".join(paper.called(name) for name in row.others)
     if group.session is None and group.name == LOOP:
         return "tasks it ticked"
@@ -138,12 +138,12 @@ def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
         others += (" and " if others else "") + "unrecorded lines"
     word = "" if row.reason is None else advice.said_alone(row.reason)
     if row.reason in decision.UNSURE and not row.others:
-        return word  # whose the other lines are is what is not known
+        return word  # nobody knows whose the other lines are
     return printable(" ".join(part for part in (word, f"with {others}" if others else "") if part))
 
 
 def short(groups: Sequence[SessionRows], paper: Paper) -> list[str]:
-    """A line a path: its letter, a mark, the path, its sessions.
+    """One line for each path: its letter, a mark, the path, its sessions.
 
     The mark is ``!`` where a commit would be refused, ``?`` for nobody's, ``&`` for several owners'.
     """

@@ -1,4 +1,4 @@
-"""The view of a loop at work: redrawn lines on a terminal, plain lines anywhere else. Always on stderr."""
+"""The view of a running loop: redrawn lines on a terminal, plain lines elsewhere. Always on stderr."""
 
 import sys
 import threading
@@ -13,7 +13,7 @@ _PERIOD = 0.5
 
 
 class Live:
-    """Takes the loop's sentences; on a terminal keeps a few lines about what runs below them."""
+    """Prints the loop's sentences; on a terminal a few lines below them show what runs."""
 
     def __init__(self, view: View, look: runs.Look, width: int | None) -> None:
         self.view = view

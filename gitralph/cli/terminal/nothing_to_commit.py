@@ -1,4 +1,4 @@
-"""What a commit that found nothing of its session says of the changes that are there all the same."""
+"""What a commit that found nothing of its session tells of the changes that exist all the same."""
 
 import os
 import shlex
@@ -12,9 +12,9 @@ from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec, can_be_typed
 from gitralph.sessions import session_choice
 
-# A line that names more is nobody's to read.
+# Nobody reads a line with more names.
 _NAMED = 3
-# A line that is copied: with more paths a person names a folder.
+# A hint is copied in one line; with more paths a person names a folder.
 _TYPED = 10
 
 
@@ -45,17 +45,17 @@ def _listed(paths: Sequence[bytes]) -> str:
 
 
 def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: Sequence[str]) -> list[str]:
-    # A hint with a pattern for what no terminal shows could take a neighbour's file along.
+    # A path with characters that no terminal shows becomes a pattern, which could take another file along.
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
     if known and not ctx.is_agent:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
-        # what is gone has nothing to add, and git fails on it where it is staged
+        # A removed file has nothing to add, and git fails on it where the removal is staged.
         added = f"git add -- {' '.join(as_pathspec(ctx, path) for path in there)} && " if there else ""
         given = " ".join(as_pathspec(ctx, path) for path in known)
         out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
-    # `a:1` is line 1 of a to assign
+    # to assign, `a:1` means line 1 of a
     mine = " ".join(as_name(ctx, path) for path in known if b":" not in path)
     if mine and session is not None and not ctx.is_agent:
         out.append(

@@ -40,15 +40,15 @@ class Group(click.Group):
 
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a word that is none of ``known``: those that it resembles."""
-    # 0.75 takes a letter that is missing or two that changed places (`comit`, `stauts`); click's own 0.6
-    # offers `restore` for `rebase`. Two words at most, or it is a list and no help.
+    """The end of a sentence about an unknown word: the known words that it resembles."""
+    # 0.75 accepts a missing letter or two exchanged ones (`comit`, `stauts`); click's own 0.6 offers
+    # `restore` for `rebase`. At most two words, or it is a list and no help.
     close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
     return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
 
 def context(create: bool = True, beats: bool = True) -> Context:
-    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due.
+    """The context of this call, with its messages on stderr; ``beats`` starts a due sign of life.
 
     The repository is closed when the command is over, however it ends.
     """
@@ -65,20 +65,20 @@ def context(create: bool = True, beats: bool = True) -> Context:
 
 
 def _warn_of_read_only(ctx: Context) -> None:
-    """A command that reads goes on, but what it shows may be old: no hook can record here."""
+    """Warn that what a reading command shows may be old: no hook can record here."""
     there = ctx.layout.top if os.path.lexists(ctx.layout.top) else ctx.repo.common_dir
     if not os.access(there, os.W_OK):
         output.warn(f"'{there}' cannot be written: no edit is recorded here, and nothing can be committed")
 
 
 def _left_by_a_crash(ctx: Context) -> bool:
-    """True when a commit is landing or was cut short; normally a look at two empty folders."""
+    """True when a commit is landing or was cut short; usually a look at two empty folders."""
     if any(_names_one(folder) for folder in (ctx.layout.intents, ctx.layout.narrowed)):
         return True
     if ctx.config.get("ralph.guard") != "narrow":
         return False
 
-    # A guarded git that was killed before its first hook has left no trace but its lock.
+    # A guarded git that was killed before its first hook has left only its lock.
     return dead_locks.any_lock(ctx.repo)
 
 
@@ -90,7 +90,7 @@ def _names_one(folder: str) -> bool:
 
 
 def quote_high(ctx: Context) -> bool:
-    """Whether bytes above 127 are quoted: ``core.quotePath``."""
+    """True when bytes above 127 are quoted: ``core.quotePath``."""
     return ctx.config.boolean("core.quotepath", default=True)
 
 

@@ -27,7 +27,7 @@ def text(path: bytes) -> str:
 
 
 def say(line: str) -> None:
-    """Primary output for people: sentences, their words whole on a terminal."""
+    """Print primary output for people: sentences, whose words stay whole on a terminal."""
     sys.stdout.write(_folded(printable_lines(line), sys.stdout) + "\n")
 
 
@@ -40,18 +40,18 @@ def room() -> int | None:
 
 
 def table(rows: Iterable[Sequence[str]], soft: Sequence[int] = (), ends: Container[int] = ()) -> None:
-    """Rows whose columns stand in line, none wider than the terminal; see :func:`columns.fitted`."""
+    """Print rows in columns, none wider than the terminal; see :func:`columns.fitted`."""
     for line in columns.fitted(rows, room(), soft, ends):
         sys.stdout.write(line + "\n")
 
 
 def content(block: str) -> None:
-    """Primary output that is not ours to break: lines of files and patches, ids."""
+    """Print primary output that must not be broken: lines of files and patches, ids."""
     sys.stdout.write(printable_lines(block) + "\n")
 
 
 def folded(line: str) -> str:
-    """A line for standard output that is painted afterwards: broken as :func:`say` breaks it."""
+    """A line for standard output that is coloured afterwards, broken as :func:`say` breaks it."""
     return _folded(line, sys.stdout)
 
 
@@ -61,7 +61,7 @@ def folded_for_stderr(line: str) -> str:
 
 
 def _folded(block: str, stream: TextIO) -> str:
-    """Lines for a stream: broken between words where it is a terminal, else as they are."""
+    """Lines for a stream: broken between words on a terminal, else as they are."""
     if not environ.is_terminal(stream):
         return block
 
@@ -70,24 +70,24 @@ def _folded(block: str, stream: TextIO) -> str:
 
 
 def flush() -> None:
-    """Let who reads along see what was said."""
+    """Flush, so that whoever reads along sees the output now."""
     sys.stdout.flush()
 
 
 def printable_lines(block: str) -> str:
-    """Text with its own newlines and tabs, every other control shown as an escape."""
+    """Text with its newlines and tabs; every other control is shown as an escape."""
     rows = ["\t".join(printable(part) for part in row.split("\t")) for row in block.split("\n")]
     return "\n".join(rows)
 
 
 def _in_order() -> None:
-    """What was said stands before what is said of it, also where both streams end in one file."""
-    with contextlib.suppress(OSError):  # who reads standard output is gone: the end of the command tells
+    """Flush standard output, so that messages about it come later also where both streams are one file."""
+    with contextlib.suppress(OSError):  # nobody reads standard output any more; the command's end reports it
         sys.stdout.flush()
 
 
 def chatter(label: str, message: str) -> None:
-    """One labelled message on stderr."""
+    """One message with a label on stderr."""
     _in_order()
     streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
 
@@ -120,13 +120,13 @@ def hint(message: str) -> None:
 
 
 def advise(config: Config, key: str, message: str) -> None:
-    """Advice that nobody needs twice: silent where ``advice.<key>`` says no."""
+    """Advice that nobody needs twice; silent where ``advice.<key>`` says no."""
     if config.boolean(f"advice.{key.lower()}", default=True):
         hint(message)
 
 
 def report(error: RalphError) -> None:
-    """An expected failure, with its hints."""
+    """Report an expected failure, with its hints."""
     for row in error.message.split("\n") if error.label == "error" else [error.message]:
         chatter(error.label, row)
     for one in error.hints:
@@ -134,7 +134,10 @@ def report(error: RalphError) -> None:
 
 
 def fault(error: Exception) -> int:
-    """Say what ended a command; its exit code. A bug of ours is told plainly, or raised again on demand."""
+    """Report what ended a command; returns its exit code.
+
+    A bug of ours is told plainly, or raised on demand.
+    """
     if isinstance(error, RalphError):
         report(error)
         return error.exit_code
@@ -147,7 +150,7 @@ def fault(error: Exception) -> int:
         return FATAL
     if environ.wants_trace() or isinstance(
         error, ModuleNotFoundError
-    ):  # a half-made installation: main says so
+    ):  # the installation is half made, and main says so
         raise error
     chatter("fatal", f"internal error: {type(error).__name__}: {error}")
     hint("run it again with RALPH_TRACE=1 for the details")
@@ -180,7 +183,7 @@ def left_json(layout: Layout, left: Iterable[Left]) -> list[dict[str, object]]:
 
 
 def paths(listing: Iterable[bytes], zero: bool, high: bool = True) -> None:
-    """Paths one a line, C-quoted, or NUL-ended as they are."""
+    """Print paths one a line, C-quoted, or with ``zero`` unquoted and NUL-ended."""
     out = sys.stdout.buffer
     sys.stdout.flush()
     for path in listing:
@@ -189,7 +192,7 @@ def paths(listing: Iterable[bytes], zero: bool, high: bool = True) -> None:
 
 
 def raw(data: bytes) -> None:
-    """Bytes as git made them."""
+    """Print bytes as git made them."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()

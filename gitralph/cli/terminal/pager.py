@@ -1,4 +1,4 @@
-"""A pager on a terminal, as git starts one: the same choice of program, the same variables."""
+"""The pager on a terminal, chosen and started as git does, with the same variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitralph.cli.terminal import environ, output
 from gitralph.git.context import Context
 from gitralph.setup import manual
 
-# What git sets where the user has not (git(1), GIT_PAGER): less quits on one screen and keeps colours.
+# git sets these where the user has not (git(1), GIT_PAGER): less ends on one screen and keeps colours.
 _DEFAULTS = {"LESS": "FRX", "LV": "-c"}
 
 
@@ -54,17 +54,17 @@ class pager:  # noqa: N801  reads as a verb: with pager(...)
             except BrokenPipeError as late:
                 error = late
             if isinstance(error, BrokenPipeError):  # q was pressed before the end
-                streams.drop(1)  # what waits must not come out on the terminal
+                streams.drop(1)  # waiting output must not appear on the terminal
                 sys.stdout.flush()
         finally:
-            os.dup2(self._out, 1)  # closes our end of the pipe: the pager sees the end of it
+            os.dup2(self._out, 1)  # this closes our end of the pipe, so the pager sees the end
             os.close(self._out)
             self._child.wait()
         return isinstance(error, BrokenPipeError)
 
 
 def manual_page(topic: str | None) -> None:
-    """Show the page of a command or guide: opened on a terminal, as plain text anywhere else."""
+    """Show the page of a command or guide: in the pager on a terminal, as plain text elsewhere."""
     env = environ.snapshot()
     page = manual.find(topic)
     if environ.is_terminal(sys.stdout) and manual.show(page, env) == 0:
@@ -77,7 +77,7 @@ def _program(ctx: Context, command: str) -> str | None:
     if not environ.is_terminal(sys.stdout) or "GIT_PAGER_IN_USE" in ctx.environ:
         return None
     wanted = ctx.config.get(f"pager.{command}")
-    # `pager.<cmd>` is a truth or a program (git-config(1)).
+    # `pager.<cmd>` is a boolean or a program (git-config(1)).
     if wanted is not None and wanted.lower() in ("false", "no", "off", "0", ""):
         return None
     if wanted is not None and wanted.lower() not in ("true", "yes", "on", "1"):

@@ -43,7 +43,7 @@ def prover(ctx: Context, passing: Passing | None) -> Prover:
 
 
 def folder(ctx: Context) -> str:
-    """Where the caller stands, below the root."""
+    """The caller's folder, below the root."""
     return os.fsdecode(ctx.repo.prefix).rstrip("/")
 
 
@@ -51,7 +51,7 @@ option = click.option("--prove", metavar="<cmd>", help="Only if this passes on t
 
 
 def judge(ctx: Context, text: str | None) -> ProvingMerges | None:
-    """Who proves a merge; None where nothing is to be proved. Raises UsageError."""
+    """What proves a merge; None where nothing must be proved. Raises UsageError."""
     if text is None:
         return None
     if not text.strip():

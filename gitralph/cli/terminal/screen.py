@@ -1,7 +1,7 @@
-"""A live screen: what goes on in the repository, drawn again and again until ``q``.
+"""A live screen: the state of the repository, drawn again and again until ``q``.
 
-It draws on the terminal's other screen, so that what stood there before is back afterwards, whatever ends
-it: a key, a signal, an error. Looking happens in a thread, so that keys and resizing are answered at once.
+It uses the terminal's other screen, so the old contents return afterwards, whether a key, a signal or an
+error ends it. A thread looks at the repository, so that keys and resizing are answered at once.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from gitralph.records import pending, sessions
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 _PERIOD = 1.0
-# Looking may take a second in a large repository: it then pauses so many times as long.
+# Looking may take a second in a large repository. The pause is then so many times as long.
 _SHARE = 5.0
 _QUIT = frozenset(b"qQ\x03\x04")
 _NOT_CAUGHT = frozenset(
@@ -43,7 +43,7 @@ _NOT_CAUGHT = frozenset(
         signal.SIGTSTP,
         signal.SIGTTIN,
         signal.SIGTTOU,
-        # a handler of Python's runs after the instruction, which fails again and again
+        # Python's handler runs after the instruction, which fails again and again.
         signal.SIGSEGV,
         signal.SIGBUS,
         signal.SIGFPE,
@@ -51,12 +51,15 @@ _NOT_CAUGHT = frozenset(
     ]
 )
 
-# macOS has none
+# macOS has none.
 _REAL_TIME = getattr(signal, "SIGRTMIN", signal.NSIG)
 
 
 def run(ctx: Context, session: str | None, specs: Sequence[str], is_wide: bool = False) -> int:
-    """Show the screen until somebody leaves it; the exit code. Raises UsageError without a terminal."""
+    """Show the screen until somebody leaves it; returns the exit code.
+
+    Raises UsageError without a terminal.
+    """
     if not (environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)):
         raise UsageError("a live screen needs a terminal", "git ralph status")
     kind = _WideLooker if is_wide else _Looker
@@ -64,10 +67,10 @@ def run(ctx: Context, session: str | None, specs: Sequence[str], is_wide: bool =
     with _Terminal(environ.wants_color(ctx.environ, ctx.config.get("color.ui"))) as terminal:
         ended = _show(looker, terminal)
     if ended is not None and ended != signal.SIGINT:
-        # The exit status of a signal tells a shell that it was one, so that its loop ends too (Bash's wait
-        # status).
+        # The exit status of a signal tells a shell that a signal ended us, so that its loop ends too (Bash's
+        # wait status).
         signal.signal(ended, signal.SIG_DFL)
-        os.kill(os.getpid(), ended)  # whoever sent it sees that it worked
+        os.kill(os.getpid(), ended)  # the sender of the signal sees that it worked
     return OK if ended is None else INTERRUPTED
 
 
@@ -87,13 +90,13 @@ def _show(looker: "_Looker", terminal: "_Terminal") -> int | None:
 
 
 class _Terminal:
-    """The other screen, its keys and its signals; everything is put back when this is left."""
+    """The other screen, its keys and its signals; everything is restored at the end."""
 
     def __init__(self, color: bool) -> None:
         self.ended: int | None = None
         self.color = color
         self._fd = sys.stdin.fileno()
-        # A pipe that a signal or a thread writes to ends a select that already sleeps; a flag alone would be
+        # A pipe to which a signal or a thread writes ends a select that already sleeps. A flag alone would be
         # seen a second later.
         self._woken, self._waker = os.pipe()
         self._before: list[object] = []
@@ -101,10 +104,10 @@ class _Terminal:
 
     def __enter__(self) -> "_Terminal":
         for fd in (self._woken, self._waker):
-            # A handler that blocks on a full pipe would never come back.
+            # A handler that waits on a full pipe would never return.
             os.set_blocking(fd, False)
-        # Real-time signals are left out: they have no meaning of their own (signal(7)). What was ignored, as
-        # under nohup, stays so.
+        # Real-time signals are left out: they have no meaning of their own (signal(7)). A signal that was
+        # ignored, as under nohup, stays ignored.
         self._kept = [
             (n, signal.signal(n, self._told))
             for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
@@ -127,7 +130,7 @@ class _Terminal:
 
     def _enter(self) -> None:
         self._before = termios.tcgetattr(self._fd)
-        # Keys come at once and unseen, while Ctrl-C and Ctrl-Z still are signals (termios(3), ICANON and
+        # Keys come at once and are not echoed, while Ctrl-C and Ctrl-Z remain signals (termios(3), ICANON and
         # ISIG).
         tty.setcbreak(self._fd)
         sys.stdout.write(_ENTER)
@@ -154,31 +157,32 @@ class _Terminal:
         self.wake()
 
     def wake(self) -> None:
-        """End :meth:`wait`; also from a thread or a signal."""
-        with contextlib.suppress(OSError):  # full, and so awake already; or closed
+        """End :meth:`wait`; also called from a thread or a signal."""
+        # the pipe is full, so the screen is awake already; or it is closed
+        with contextlib.suppress(OSError):
             os.write(self._waker, b"x")
 
     def wait(self) -> bytes:
-        """Sleep until something is to be drawn; the keys that were pressed."""
+        """Sleep until something must be drawn; returns the keys that were pressed."""
         ready, _, _ = select.select([self._fd, self._woken], [], [], _PERIOD)
         if self._woken in ready:
             os.read(self._woken, 4096)
         if self._fd not in ready:
             return b""
         try:
-            # An arrow key is several bytes; they are read together, and none of them is q.
+            # An arrow key is several bytes, which are read together; none of them is q.
             keys = os.read(self._fd, 64)
         except OSError:
             keys = b""
         return keys or b"q"  # the terminal is gone
 
     def draw(self, page: Callable[[int, int], list[str]]) -> None:
-        """Put lines on the screen, each where the last one of its row was: nothing flickers."""
+        """Put lines on the screen, each over the row's old line, so that nothing flickers."""
         try:
             size = os.get_terminal_size(sys.stdout.fileno())
             width, height = size.columns or columns.USUAL, size.lines or 24
             rows = page(width, height)
-            # The screen is not cleared first: between clearing and drawing it would be dark.
+            # Clearing the screen first would leave it dark until the drawing.
             body = f"{_REST_OF_LINE}\n".join(rows[:height])
             sys.stdout.write(f"{_HOME}{body}{_REST_OF_LINE}{_REST_OF_SCREEN}")
             sys.stdout.flush()
@@ -211,7 +215,7 @@ class _Looker:
         self._over.set()
         self._now.set()
         if self._thread is not None:
-            # It is a daemon thread, so the process does not wait for a git that hangs.
+            # A daemon thread: the process does not wait for a git that hangs.
             self._thread.join(0.5)
 
     def hurry(self) -> None:
@@ -238,7 +242,7 @@ class _Looker:
             self._fault = str(error)
 
     def page(self, width: int, height: int, color: bool) -> list[str]:
-        """The screen as it is now, at most ``height`` lines."""
+        """The screen's contents now, at most ``height`` lines."""
         seen = self._seen
         branch = f" on {seen.branch}" if seen else ""
         title = f"{'git ralph top: ' if width >= columns.ROOMY else ''}{os.path.basename(self.root)}{branch}"
@@ -258,7 +262,7 @@ class _Looker:
         return [*rows, *below][:height]
 
 
-# So many lines are kept for commits below the rest.
+# So many lines are kept for commits, below the rest.
 _BELOW = 5
 
 

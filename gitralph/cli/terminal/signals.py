@@ -20,9 +20,9 @@ def stopped_like_by_hand() -> Iterator[None]:
 
 @contextlib.contextmanager
 def telling(ask: Callable[[], None]) -> Iterator[None]:
-    """Call ``ask`` for each signal that wants the command to stop, instead of raising somewhere in it.
+    """Call ``ask`` for each signal that wants the command to stop, instead of raising at any place in it.
 
-    A SIGHUP that is ignored stays so: that is what nohup(1) is for.
+    A SIGHUP that is ignored stays ignored: nohup(1) is for that.
     """
     wanted = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP]
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""How an undo, a redo and a restore tell what they did."""
+"""Prints what an undo, a redo or a restore did."""
 
 import shlex
 
@@ -13,24 +13,24 @@ from gitralph.words.advice import describe
 
 
 class Show:
-    """How an undo, a redo and a restore tell what they did."""
+    """Prints what an undo, a redo or a restore did."""
 
     def __init__(self, ctx: Context, as_json: bool, dry: bool, does: str) -> None:
-        """``does``: what there is nothing of, where there is nothing to do: ``take back``."""
+        """``does`` names the work in the message that there was nothing to do: ``take back``."""
         self.ctx = ctx
         self.as_json = as_json
         self.dry = dry
         self.does = does
 
     def failure(self, error: RalphError, session: str | None) -> None:
-        """The document that says why."""
+        """Print the document that says why it failed."""
         if self.as_json:
             refused = TakenBack("refused", session, notes=[error.message])
             refused.left = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
             output.as_json(document(self.ctx, refused))
 
     def result(self, result: TakenBack) -> None:
-        """The document, the patch, or sentences."""
+        """Print the document, the patch, or sentences."""
         if self.as_json:
             output.as_json(document(self.ctx, result))
         elif self.dry and result.changes:

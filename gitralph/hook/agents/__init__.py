@@ -1,7 +1,7 @@
-"""What a payload says: one adapter per agent, a raw JSON payload in, an ``event.Event`` out.
+"""What a payload says: one adapter for each agent turns raw JSON into an ``event.Event``.
 
-Fast lane. Adapters are pure functions on what the payload holds; they never open a file. Nobody else looks
-into a payload: :func:`read` answers for recording and for policies alike.
+Fast lane. An adapter is a pure function of the payload and never opens a file. Nobody else looks into a
+payload: :func:`read` answers both recording and policies.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,26 +24,26 @@ ADAPTERS = {
 }
 
 
-# Who sends what no adapter is named for speaks Claude Code's dialect, as scripts of other tools do.
+# A sender without an adapter of its own speaks Claude Code's dialect, as scripts of other tools do.
 _OTHERS = "claude-code"
 
 
 def load(name: str) -> Callable[[dict[str, object]], Event]:
     """The module of an agent's adapter, imported on demand. Raises KeyError for an unknown name."""
-    # importlib brings warnings, half a millisecond of every hook
+    # importlib would load warnings, half a millisecond of every hook.
     module = __import__(f"{__name__}.{ADAPTERS[name]}", fromlist=["parse"])
     parse: Callable[[dict[str, object]], Event] = module.parse
     return parse
 
 
 def _speaker(agent: str, payload: dict[str, object], under_copilot: bool) -> str:
-    """The agent that really sent a payload: some read the hooks that another one's settings name.
+    """The agent that really sent a payload: some agents read the hooks in another agent's settings.
 
-    An agent started from the shell of another inherits its environment, so the payload has to agree.
+    An agent started from another agent's shell inherits its environment. So the payload has to agree.
     """
     if agent != "claude-code":
         return agent
-    # Cursor can load hooks from Claude Code's settings (its documentation); only its payloads name its
+    # Cursor can load hooks from Claude Code's settings (its documentation). Only its payloads have its
     # version.
     if "cursor_version" in payload:
         return "cursor"
@@ -64,5 +64,6 @@ def read(asked: str, payload: dict[str, object], environ: Mapping[str, str]) -> 
     event.agent, event.model = agent, model.of_payload(payload)
     event.required = event.ahead and requires(payload)
     if agent != asked and event.link is not None:
-        event.parent = event.link[0]  # as the agent's own hook has it, so that both record one step
+        # the parent is named as in the agent's own hook, so both record one step
+        event.parent = event.link[0]
     return event

@@ -1,7 +1,7 @@
-"""Claude Code: ``PreToolUse``, ``PostToolUse`` and their like; pure.
+"""Claude Code: ``PreToolUse``, ``PostToolUse`` and the like; pure.
 
-The response of Write and Edit holds the original file and the patch; ``oldString`` is the text found,
-``newString`` the text asked for, so the patch is believed before the replacement.
+The response of Write and Edit holds the original file and the patch. ``oldString`` is the text that was
+found, ``newString`` only the text that was asked for. So the patch counts before the replacement.
 """
 
 from gitralph.hook.agents.shared import LIFE, asks, stop_of
@@ -44,7 +44,7 @@ def parse(payload: dict[str, object]) -> Event:
     )
     event.agent_type = text_of(payload, "agent_type")
     if name == "PreToolUse" or (not name and ("tool_name" in payload or "tool_input" in payload)):
-        # without a name: a script that asks about one tool call
+        # without an event name: a script that asks about one tool call
         asks(event, payload.get("tool_input"))
     elif kind in ("stop", "subagent-stop"):
         event.stop = stop_of(payload)

@@ -1,7 +1,8 @@
 """Codex: ``PreToolUse`` and ``PostToolUse`` of ``apply_patch`` and of its shell; pure.
 
-A patch that fails has a pre event and no post, so a post is always a patch that was applied; the texts
-come from the bytes before and the patch. The answer leaves out the source of a move: the patch names it.
+A patch that fails has a pre event and no post event, so a post event means an applied patch. The texts are
+computed from the bytes before and the patch. A move's old path is missing in the answer and stands in the
+patch. The patch's text is parsed in ``hook.edits``.
 """
 
 from gitralph.hook.agents.shared import LIFE, asks, fill, patch_changes, stop_of
@@ -22,7 +23,7 @@ def parse(payload: dict[str, object]) -> Event:
     kind = _TOOLS.get((name, tool or ""), LIFE.get(name, "other"))
     changes: list[Change] = []
     if kind in ("pre", "edit"):
-        # Under `command` with 0.169; the others are spared a client that renames it.
+        # The patch is under `command` with 0.169. The other names serve a client that renames the field.
         changes = patch_changes(text_of(object_of(payload, "tool_input"), "command", "input", "patch"))
     found = Event(
         kind,

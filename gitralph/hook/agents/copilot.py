@@ -1,7 +1,7 @@
-"""Copilot CLI, both dialects: camelCase payloads, which do not name their event, and PascalCase ones; pure.
+"""Copilot CLI, both dialects; pure. camelCase payloads do not name their event, PascalCase ones do.
 
-PascalCase events carry Claude's tool names with Copilot's own arguments. There is no call id: calls are
-paired by their input, alike in both dialects, so that two hooks of one call record it once.
+PascalCase events carry Claude's tool names with Copilot's own arguments. There is no call id. So calls are
+paired by their input, which is the same in both dialects, and two hooks of one call record it once.
 """
 
 from gitralph.hook.agents.shared import LIFE, asks, call_of, fill, patch_changes, replacing, stop_of
@@ -14,7 +14,7 @@ _WRITERS = frozenset(["create", "edit", "apply_patch", "str_replace", "Write", "
 
 
 def _event_of(payload: dict[str, object]) -> str:
-    """The PascalCase name of an event, from the fields that only it has."""
+    """The PascalCase name of an event, found by fields that only this event has."""
     named = text_of(payload, "hook_event_name", "hookName")
     if named is not None:
         return named
@@ -42,7 +42,7 @@ def parse(payload: dict[str, object]) -> Event:
         # A failure may come as a post event whose result says so.
         kind = "failed" if _is_failure(payload) else _TOOLS[name]
         changes = _changes(given)
-    # A subagent's stop has the same name as the session's, and only this field more.
+    # A subagent's stop has the session's event name, and only this field more.
     elif kind == "stop" and parent is not None:
         kind = "subagent-stop"
     found = Event(
@@ -57,14 +57,14 @@ def parse(payload: dict[str, object]) -> Event:
     if name == "PreToolUse":
         asks(found, given)
     elif name == "SubagentStop" or kind == "stop":
-        # a subagent that stops is told of twice: its own agentStop, which says less, comes first
+        # A stopping subagent sends two events: its own agentStop, which says less, comes first.
         found.stop = stop_of(payload, "response")
     _link(found, payload)
     return found
 
 
 def _link(event: Event, payload: dict[str, object]) -> None:
-    """Who belongs to whom: a subagent's own subagents roll up only as far as to it."""
+    """Note which session another belongs to; a subagent's own subagents belong to that subagent only."""
     above = event.parent or text_of(payload, "parent_agent_id")
     if above and event.agent_id and above != event.agent_id:
         event.link = (above, event.agent_id)
@@ -87,7 +87,7 @@ def _changes(given: object) -> list[Change]:
     path, whole = text_of(given, "path", "file_path"), text_of(given, "file_text")
     if path is None:
         return patch_changes(text_of(given, "patch", "input"))
-    if whole is not None:  # it never overwrites
+    if whole is not None:  # this tool never overwrites a file
         return [Change(path, before=None, after=to_bytes(whole))]
     old, new = text_of(given, "old_str", "old_string"), text_of(given, "new_str", "new_string")
     return [Change(path, after=UNKNOWN, compute=replacing(old, new))]

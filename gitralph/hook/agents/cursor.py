@@ -1,6 +1,6 @@
-"""Cursor, from its documentation only: texts count where the disk agrees, else the path alone; pure.
+"""Cursor, from its documentation only; pure. A text counts where the disk agrees, else only the path.
 
-``postToolUse`` and ``afterFileEdit`` tell the same edit; the latter is an echo where both are registered.
+``postToolUse`` and ``afterFileEdit`` tell the same edit. Where both are registered the latter is an echo.
 """
 
 from gitralph.base.jsonline import loads

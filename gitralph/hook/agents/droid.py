@@ -1,7 +1,7 @@
-"""Droid, from its documentation only: texts count where the disk agrees, else the path alone; pure.
+"""Droid, from its documentation only; pure. A text counts where the disk agrees, else only the path.
 
-Both spellings of the common fields are documented, answers are objects or texts, and a call id may be
-missing: then calls are paired by their input.
+The documentation has both spellings of the common fields, and answers as objects or as texts. A call id may
+be missing; then calls are paired by their input.
 """
 
 from gitralph.hook import edits

@@ -51,7 +51,10 @@ def has_error(payload: dict[str, object]) -> bool:
 
 
 def told_before(shown: dict[str, object]) -> Text:
-    """The text before: empty may mean absent, and ``isNewFile`` tells where it is there."""
+    """The text before the call.
+
+    An empty one may mean an absent file; ``isNewFile`` tells, where it is given.
+    """
     before = text_of(shown, "originalContent")
     if before is None:
         return None if shown.get("isNewFile") is True else UNKNOWN

@@ -66,7 +66,7 @@ def given_object(value: object) -> object:
 
 
 def read(event: Event) -> Launch:
-    """The launch that an event asks leave for. Raises ValueError when its input is no object."""
+    """The launch that an event asks permission for. Raises ValueError when its input is no object."""
     fields = given_object(event.given)
     if not isinstance(fields, dict):
         raise ValueError("the tool's input is no object")
@@ -87,8 +87,8 @@ def requires(payload: object) -> bool:
         object_of(inner, "output").get("args"),
     )
     for one in holders:
-        # A policy of "required" must hold even where the rest cannot be read: failing open here would let two
-        # agents into one folder.
+        # A policy of "required" must hold even where the rest cannot be read: otherwise two agents would get
+        # into one folder.
         if isinstance(one, str) and "worktree_policy" in one:
             one = given_object(one)
         if isinstance(one, dict) and one.get("worktree_policy") == "required":

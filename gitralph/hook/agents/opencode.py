@@ -1,7 +1,7 @@
 """opencode: the lines its plugin sends, ``{"hook_event_name", "session_id", "cwd", "event"}``; pure.
 
-Results hold a patch per file, the bytes before tell the rest. ``file.edited`` names no session and is
-never attributed. A child session's edits belong to its parent, which the plugin names.
+A result holds a patch for each file; the bytes before give the texts. ``file.edited`` names no session, so it
+is never attributed. A child session's edits belong to its parent, which the plugin names.
 """
 
 from gitralph.hook.agents.shared import asks, patch_changes, patched, replacing, stop_of, written

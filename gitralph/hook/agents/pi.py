@@ -1,7 +1,7 @@
 """pi: the lines its extension sends, ``{"hook_event_name", "session_id", "cwd", "event"}``; pure.
 
-Only the bytes before the call tell what was there: the texts after are computed from them, by the
-result's own patch first, since pi matches loosely.
+Only the bytes before the call tell the old text. The new texts are computed from it: first by the result's
+own patch, since pi matches loosely.
 """
 
 from gitralph.hook.agents.shared import asks, stop_of

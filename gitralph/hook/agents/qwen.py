@@ -17,7 +17,7 @@ def parse(payload: dict[str, object]) -> Event:
     name, tool = text_of(payload, "hook_event_name") or "", text_of(payload, "tool_name")
     kind, changes = LIFE.get(name, "other"), []
     if kind == "prompt" and payload.get("prompt") == "":
-        kind = "other"  # fires so before every request to the model
+        kind = "other"  # this event fires before every request to the model
     if name in _TOOLS and tool == _SHELL:
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif name in _TOOLS and tool in _WRITERS:

@@ -10,7 +10,7 @@ from gitralph.hook.reconcile import UNKNOWN
 
 Compute = Callable[[str], list[str]]
 
-# Claude Code's names for what happens in the life of a session; other agents took them over.
+# Claude Code's names for events in the life of a session; other agents use the same.
 LIFE = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
@@ -22,7 +22,7 @@ LIFE = {
 
 
 def call_of(tool: str | None, given: object) -> str:
-    """A name for a call whose agent gives it none: the same before and after, by tool and input."""
+    """A name for a call without an id, made of tool and input: it is the same before and after the call."""
     try:
         told = repr((tool, given))
     except RecursionError:
@@ -31,7 +31,7 @@ def call_of(tool: str | None, given: object) -> str:
 
 
 def replacing(old: str | None, new: str | None, every: bool = False) -> Compute | None:
-    """The edit that replaces ``old``; None when the payload does not tell both."""
+    """The edit that replaces ``old``; None when the payload lacks one of the two texts."""
     if not old or new is None:
         return None
 
@@ -43,7 +43,7 @@ def replacing(old: str | None, new: str | None, every: bool = False) -> Compute 
 
 
 def patched(patch: str | None, then: Compute | None = None) -> Compute | None:
-    """The edit that a unified diff tells, with another way to tell it where that does not fit."""
+    """The edit that a unified diff tells; ``then`` tells it otherwise where the diff does not fit."""
     if patch is None:
         return then
 
@@ -56,7 +56,7 @@ def patched(patch: str | None, then: Compute | None = None) -> Compute | None:
 
 
 def written(path: str, content: str | None, **known: object) -> Change:
-    """A file written whole."""
+    """The change that writes a whole file."""
     after = UNKNOWN if content is None else to_bytes(content)
     return Change(path, after=after, **known)  # type: ignore[arg-type]
 
@@ -77,12 +77,12 @@ def _patch_change(patch: FilePatch) -> Change:
 
 
 def patch_changes(text: str | None) -> list[Change]:
-    """The changes of an ``apply_patch`` text, one a path: of several only the last text is known."""
+    """The changes of an ``apply_patch`` text, one for each path; of several only the last text is known."""
     out: dict[str, Change] = {}
     for patch in edits.parse_patch(text or ""):
         change = _patch_change(patch)
-        # The same file twice in one patch: each part fits the text that the one before it made, which no
-        # event shows.
+        # The same file stands twice in one patch. The second part fits the text that the first part made,
+        # which no event shows.
         if patch.path in out:
             change.compute = None
             if change.op == "edit" and patch.op != "add":
@@ -92,12 +92,12 @@ def patch_changes(text: str | None) -> list[Change]:
 
 
 def first_text(*found: str | None) -> str | None:
-    """The first text that is one and not empty."""
+    """The first argument that is a text and not empty."""
     return next((text for text in found if text), None)
 
 
 def fill(event: Event, payload: dict[str, object]) -> Event:
-    """Add the fields that most agents call alike, in both spellings."""
+    """Add the fields that most agents name alike, in both spellings."""
     event.cwd = text_of(payload, "cwd")
     event.transcript = text_of(payload, "transcript_path", "transcriptPath")
     event.agent_id = text_of(payload, "agent_id", "agentId")
@@ -107,13 +107,13 @@ def fill(event: Event, payload: dict[str, object]) -> Event:
 
 
 def asks(event: Event, given: object) -> Event:
-    """The event is one of an agent that waits for leave to call its tool."""
+    """Mark an event whose agent waits for permission to call its tool."""
     event.ahead, event.given = True, given
     return event
 
 
 def stop_of(payload: dict[str, object], *said: str) -> Stop:
-    """What a stop tells; ``said`` are an agent's own fields for the last message."""
+    """What a stop event tells; ``said`` are an agent's own names of the field with the last message."""
     own = text_of(payload, "agent_transcript_path", "agentTranscriptPath")
     again = payload.get("stop_hook_active")
     return Stop(
@@ -126,9 +126,9 @@ def stop_of(payload: dict[str, object], *said: str) -> Stop:
 
 
 def _runs_on(payload: dict[str, object]) -> bool:
-    """True while something started in the background still works: this stop is not the end.
+    """True while something in the background still works: then this stop is not the end.
 
-    Qwen Code lists a subagent in the foreground as running in its own SubagentStop.
+    Qwen Code's SubagentStop lists a foreground subagent, itself, as running.
     """
     own = text_of(payload, "agent_id")
     return any(

@@ -1,4 +1,4 @@
-"""What an agent says on stdin of a command that draws its status line: no event, the same conversation."""
+"""What an agent sends to a command that draws its status line: no event, but the same conversation."""
 
 
 def session_of(given: dict[str, object]) -> str | None:
@@ -8,7 +8,10 @@ def session_of(given: dict[str, object]) -> str | None:
 
 
 def folder_of(given: dict[str, object]) -> str | None:
-    """Where the agent works: Claude Code says it in ``workspace.current_dir`` and ``cwd`` (seen with 2.1)."""
+    """The folder where the agent works:
+
+    ``workspace.current_dir`` of Claude Code, else ``cwd`` (seen with 2.1).
+    """
     space = given.get("workspace")
     found = space.get("current_dir") if isinstance(space, dict) else given.get("cwd")
     return found if isinstance(found, str) and found else None

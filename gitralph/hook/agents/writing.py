@@ -1,15 +1,15 @@
-"""What a tool call would write: which paths, by its adapter and its input, and what of a text; pure."""
+"""What a tool call would write: which paths, by its adapter and its input, and which text; pure."""
 
 from gitralph.hook.agents.launching import given_object
 from gitralph.hook.edits import replace
 from gitralph.hook.event import Change, Event, list_of, text_of
 from gitralph.hook.reconcile import normal
 
-# What known agents call the path, and the patch, in a tool's input.
+# The names of the path, and of the patch, in the tool inputs of known agents.
 _NAMES = ("file_path", "notebook_path", "path", "filePath")
 _PATCHES = ("command", "patchText", "patch", "input")
 _HEADERS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-# Tools of one agent that another's hooks may be asked about: a script of contrib/hooks serves them all.
+# Tools of one agent about which another's hooks may ask: one script of contrib/hooks serves all agents.
 _WRITERS = frozenset(
     [
         "Write",
@@ -44,14 +44,14 @@ def _named_in(given: object) -> list[str]:
 
 
 def _in_patch(text: str) -> list[str]:
-    # every header counts, wherever it stands: what is not written for certain is denied for certain
+    # Every header counts, wherever it stands: a path that is surely not written is denied all the same.
     return [
         row[len(head) :].rstrip("\r") for row in text.split("\n") for head in _HEADERS if row.startswith(head)
     ]
 
 
 def paths(event: Event) -> list[str] | None:
-    """What a call that is asked leave for would write, None for a tool that writes nothing."""
+    """The paths that a call asking permission would write, None for a tool that writes nothing."""
     if event.kind != "pre" and event.tool not in _WRITERS:
         return None
     found = [path for change in event.changes for path in (change.path, change.to) if path is not None]
@@ -59,7 +59,7 @@ def paths(event: Event) -> list[str] | None:
 
 
 def shell_command(event: Event) -> tuple[str | None, str | None]:
-    """The text of a shell command that asks leave, and the folder that its input names."""
+    """The text of a shell command that asks permission, and the folder that its input names."""
     given = given_object(event.given)
     return text_of(given, "command", "cmd"), text_of(given, "workdir", "directory", "dir_path")
 
@@ -72,9 +72,9 @@ _EVERY = ("replace_all", "replaceAll")
 
 
 def intended(event: Event, change: Change, before: str) -> str | None:
-    """The text that a call which asks leave would make of ``before``, in its form; None where none is told.
+    """The text that a call asking permission would make of ``before``; None where the input does not tell.
 
-    Before a tool runs its input is all there is, and some adapters read the answer alone.
+    Before a tool runs there is only its input, and some adapters read only the answer.
     """
     if isinstance(change.after, bytes):
         return normal(change.after)

@@ -1,6 +1,6 @@
-"""The self-check of ``git ralph demo``: what git says each commit holds, against who wrote which line.
+"""The self-check of ``git ralph demo``: compares what each commit holds with who wrote which line.
 
-Asks plain git only; believes nothing that gitralph printed or recorded.
+It asks plain git only, and believes nothing that gitralph printed or recorded.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def content(git: Git, oid: str) -> Lines:
 
 
 def compare(git: Git, who: str, oid: str, edits: list[StoryEdit]) -> list[str]:
-    """What a commit holds that its author did not write, and the other way round."""
+    """What a commit holds that its author did not write, and what it lacks."""
     faults = []
     wanted = script.lines_of(edits)
     held = {path: (sorted(plus), sorted(minus)) for path, (plus, minus) in content(git, oid).items()}
@@ -50,7 +50,7 @@ def _in_head(git: Git, path: str) -> list[str]:
 
 
 def nothing_lost(git: Git, files: Mapping[str, str], committed: Mapping[str, list[StoryEdit]]) -> list[str]:
-    """Every line anybody wrote is in HEAD, or for a refused shared file in the working tree."""
+    """Check that every line anybody wrote is in HEAD, or for a refused shared file in the working tree."""
     faults = []
     for who, edits in script.EDITS.items():
         if who not in committed:

@@ -24,7 +24,7 @@ from gitralph.setup.demo.script import CLAUDE, HUMAN, PI, SHARED, StoryEdit
 
 AGENTS = {CLAUDE: "claude-code", PI: "pi"}
 _ENDED = "the demo's own step failed"
-# An agent of the demo makes a few edits in a second; more means that it hangs.
+# In seconds. A demo's agent makes a few edits within one second; a longer run hangs.
 _SECONDS = 60
 
 
@@ -158,7 +158,7 @@ def _status(stage: Playground, title: str) -> StoryScene:
 
 
 def _who_wrote(stage: Playground) -> StoryScene:
-    """The shared file with the author of each line, as the script knows it."""
+    """The shared file with the author of each line, by the script."""
     rows = []
     for line in (scripted_agent.read(f"{stage.root}/{SHARED}") or "").splitlines():
         who = script_module.author_of(line)
@@ -176,7 +176,7 @@ class StoryCommit:
 
 
 def _stat(stage: Playground, oid: str) -> list[SceneRow]:
-    """A commit's content: every line it adds or takes away."""
+    """A commit's content: every line that it adds or takes away."""
     rows = []
     for path, (added, removed) in check.content(stage.git, oid).items():
         marked = [("-", line) for line in removed] + [("+", line) for line in added]
@@ -242,7 +242,7 @@ def _paths(edits: list[StoryEdit]) -> list[str]:
 
 
 def _blame(stage: Playground, landed: list[StoryCommit]) -> StoryScene:
-    """The shared file as git tells it: which commit holds each line."""
+    """The shared file by git: which commit holds each line."""
     by_oid = {one.oid: one.who for one in landed}
     rows = []
     oid = ""

@@ -1,6 +1,6 @@
-"""Who writes what in ``git ralph demo``: data, and what follows from it for each commit; starts nothing.
+"""Who writes what in ``git ralph demo``, and what each commit must therefore hold; data that starts nothing.
 
-The self-check of the demo knows only this page, never what gitralph says of itself.
+The demo's self-check knows only this module, never what gitralph says of itself.
 """
 
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ from gitralph.setup.install.table import AGENTS
 
 @dataclass
 class Report:
-    """Verdicts on agents, checks of git and of the repository we are in, if any."""
+    """Verdicts on agents, and checks of git and of the repository we are in, if any."""
 
     verdicts: list[Verdict]
     checks: list[Check] = field(default_factory=list)
@@ -40,11 +40,11 @@ class Report:
 
 
 def _open(git: Git, cwd: str) -> tuple[Repository | None, list[Check]]:
-    """The repository we are in, or why it cannot be used; nothing at all outside of one."""
+    """The repository we are in, or why it cannot be used; nothing at all outside of any repository."""
     try:
         return open_repository(git), []
     except Fatal as error:
-        # Outside of any repository there is nothing to complain of; inside, why git turns it down.
+        # Outside of any repository there is nothing to complain about. Inside, tell why git rejects it.
         inside = gitdir.discover(os.path.realpath(cwd)) is not None
         return None, [repository.unusable(error)] if inside else []
 

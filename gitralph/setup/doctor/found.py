@@ -15,7 +15,7 @@ MANAGED = "managed"
 
 @dataclass(frozen=True)
 class Where:
-    """Where an agent may be told of us. ``start`` is the folder it reads a project file from."""
+    """The places where an agent may be told of us. ``start`` is the folder of its project file."""
 
     cwd: str
     root: str | None = None
@@ -81,7 +81,7 @@ def installations(agent: Agent, here: Where, environ: Mapping[str, str]) -> list
     out = []
     for scope, file, is_read in candidates:
         real = os.path.realpath(file)
-        # The user's file and a project's may be one, by a link or in the home folder: counted once.
+        # The user's file and a project's may be the same, by a link or in the home folder. It counts once.
         found = None if real in seen else _look(agent, scope, file, is_read)
         seen.add(real)
         if found is not None:

@@ -1,7 +1,7 @@
-"""Whether anything holds launches of subagents to the worktree policies that agents here state.
+"""Checks whether anything enforces the worktree policies that agents' definitions here state.
 
-`install` registers what records edits. A policy is enforced at a launch and at a stop, events that the
-plugin registers; an agent file that states one without it is a wish that nobody hears.
+`install` registers hooks that record edits. A policy is enforced at a launch and at a stop, by hooks of the
+plugin. Without the plugin nobody enforces the policy in an agent's definition.
 """
 
 import os

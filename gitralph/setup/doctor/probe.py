@@ -1,6 +1,6 @@
-"""Sends the events of an edit and of a shell command through a hook, as an agent would, in a scratch place.
+"""Sends the events of an edit and of a shell command through a hook, to a scratch repository.
 
-The only proof that tracking works: broken hooks look exactly like success.
+Nothing else proves that recording works: broken hooks look exactly like success.
 """
 
 import json
@@ -19,17 +19,17 @@ from gitralph.setup.doctor.samples import SAMPLES, Payload, shell_events
 
 _TEXT = "written by git ralph doctor\n"
 _PATH = "probe.txt"
-# of the launcher's contract only the switch is kept: the scratch session must not become a real one
+# Of a launcher's variables only this switch is kept: the scratch session must not become a real one.
 _KEPT = "RALPH_TRACKING"
-# A hook answers in well under a second; one that takes this long hangs, and doctor goes on.
+# In seconds. A hook answers well within one; one that takes this long hangs, and doctor goes on.
 _LONGEST = 30.0
 
 
 @dataclass(frozen=True)
 class Shot:
-    """What came of the events. ``exact`` is how well the edit is known, None when it is not recorded.
+    """The result of the events. ``exact`` tells how well the edit is known, None when it was not recorded.
 
-    ``shell`` is true when the shell command was seen to begin and to end.
+    ``shell`` is true when the begin and the end of the shell command were recorded.
     """
 
     exact: str | None

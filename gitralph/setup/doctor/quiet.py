@@ -1,4 +1,4 @@
-"""A hook that is there while nothing is recorded: how many commits were made since the last record."""
+"""Finds hooks that are registered while nothing is recorded: it counts commits since the last record."""
 
 import os
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def _since(installed: list[Verdict]) -> str:
-    """The newest record here; without any, when the newest registration was written."""
+    """The time of the newest record here; without any, the time of the newest registration."""
     seen = [one.seen for one in installed if one.seen]
     if seen:
         return max(seen)

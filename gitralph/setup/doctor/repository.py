@@ -17,7 +17,7 @@ from gitralph.records.intents import Intent, Merging
 from gitralph.setup.install import githook, instructions, place
 from gitralph.setup.install.form import UnusableError
 
-# The last ones tell what is wrong now; the file itself is named.
+# The last lines tell what is wrong now; the file itself is named too.
 _LOG_TAIL = 5
 
 
@@ -46,7 +46,7 @@ def git_version(git: Git) -> Check:
 
 
 def guard(repo: Repository) -> list[Check]:
-    """Whether git still runs the guard that is there: ``core.hooksPath`` may have come later."""
+    """Check that git still runs the installed guard: ``core.hooksPath`` may have been set later."""
     usual, fix = f"{repo.common_dir}/hooks", "git ralph install --guard"
     hooks = list(guard_script.HOOKS)
     try:
@@ -71,7 +71,7 @@ def guard(repo: Repository) -> list[Check]:
     elif here != hooks or behind:
         listed = ", ".join(f"'{name}'" for name in here or behind)
         detail = f"another program took {listed} in '{repo.hooks_dir}', before or instead of the guard"
-    # A `core.hooksPath` set later: the guard sleeps in git's usual folder.
+    # `core.hooksPath` was set later, so the guard in git's usual folder never runs.
     elif there != hooks:
         detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
     elif mode == guard_script.NARROW:
@@ -82,7 +82,7 @@ def guard(repo: Repository) -> list[Check]:
 
 
 def told(repo: Repository) -> list[Check]:
-    """Where agents are told how to commit, and whether as this version says it."""
+    """Check where agents are told how to commit, and whether in this version's words."""
     found = [f"{repo.root}/{name}" for name in instructions.FILES]
     there = {path: data for path in found if instructions.holds(data := _content(path))}
     if not there:
@@ -170,5 +170,5 @@ def _log(top: str) -> Check:
 
 
 def unusable(error: Fatal) -> Check:
-    """A repository that git itself or the rules of git ralph turn down."""
+    """The check for a repository that git itself, or a rule of git ralph, rejects."""
     return Check("repository", False, error.message, error.hints[0] if error.hints else None)

@@ -1,4 +1,4 @@
-"""Whether an agent's shell commands are seen, and whether it was told to make its changes by them."""
+"""Checks whether an agent's shell commands are recorded, and whether it works by shell commands."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ SETTING = "ralph.shellEdits"
 
 
 def check(repo: Repository, verdicts: list[Verdict]) -> None:
-    """Fill in what the records here tell of each agent's shell, and say where its changes get lost."""
+    """Add what the records here tell of each agent's shell, and where changes by shell get lost."""
     lay = layout.for_place(repo.place, create=False)
     known: dict[str, list[dict[str, Any]]] = {}
     for record in sessions.records(lay, finished=True) if os.path.isdir(lay.top) else ():
@@ -41,11 +41,11 @@ def _is_told(records: list[dict[str, Any]]) -> bool | None:
 
 
 def _judge(one: Verdict, is_off: bool) -> None:
-    """Without its shell commands an agent that works by them is not recorded at all."""
+    """Judge one agent: without its shell commands, one that works by these is not recorded at all."""
     told = one.works_by_shell is True
     why = ", and it was told to work by shell" if told else ""
     if is_off:
-        # wanted so, unless the agent makes all its changes that way
+        # the user wants it so, unless the agent makes all its changes by shell
         if told:
             text = f"what its shell commands change is not looked at{why}: '{SETTING}' is '{OFF}'"
             one.add("shell-off", text, f"git config --unset {SETTING}", True)

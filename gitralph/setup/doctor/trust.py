@@ -1,4 +1,4 @@
-"""Whether an agent runs hooks at all here: its own trust, which only its user may give; reads only."""
+"""Whether an agent runs hooks here at all: its own trust, which only its user can give; reads only."""
 
 import os
 import select
@@ -43,12 +43,12 @@ def _within(folder: str, above: str) -> bool:
 
 
 def _by_rules(rules: dict[str, Any], folder: str) -> bool | None:
-    """What the rules of Gemini and Qwen say of a folder; None when nothing does. The nearest wins."""
+    """What the rules of Gemini and Qwen say of a folder; None when no rule does. The nearest rule wins."""
     best: tuple[int, bool] | None = None
     for path, rule in rules.items():
         at = os.path.dirname(path.rstrip("/")) if rule == "TRUST_PARENT" else path
         if isinstance(rule, str) and at and _within(folder, at):
-            # The longest path that contains the folder is the nearest: all of them contain it.
+            # All these paths contain the folder, so the longest is the nearest.
             nearer = best is None or len(at) > best[0]
             best = (len(at), rule != _DISTRUSTED) if nearer else best
     return None if best is None else best[1]

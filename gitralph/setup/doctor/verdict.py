@@ -18,9 +18,9 @@ NOT_TRUSTED = "not-trusted"
 
 @dataclass(frozen=True)
 class Problem:
-    """One reason, and what to do about it. ``fatal`` when nothing is recorded because of it.
+    """One reason why edits are not recorded, and what to do. ``fatal``: nothing is recorded because of it.
 
-    ``files`` are the registrations that it is about, none where it is about the agent as a whole.
+    ``files`` are the registrations concerned, none where the problem is the agent's as a whole.
     """
 
     code: str
@@ -32,11 +32,13 @@ class Problem:
 
 @dataclass
 class Verdict:
-    """One agent. ``trusted`` is None where only the agent knows; ``seen`` when it last recorded here.
+    """The verdict on one agent.
 
-    ``working`` are the files it reads of which a command was fired and left a record. ``shell``: a shell
-    command that was sent through one of them was recorded, ``shell_seen`` when one of its own last was here;
-    ``works_by_shell`` where its latest session says so or not. Each is None where that is not known.
+    ``trusted`` is None where only the agent knows; ``seen`` is its last record here.
+
+    ``working`` are its files of which a command was fired and left a record. ``shell``: a shell command sent
+    through one of them was recorded. ``shell_seen``: when one of its own shell commands was last recorded
+    here. ``works_by_shell``: whether its latest session works by shell. Each is None where it is unknown.
     """
 
     agent: str
@@ -68,7 +70,7 @@ class Verdict:
         self.problems.append(Problem(code, text, fix, fatal, files))
 
     def weigh(self) -> None:
-        """What is wrong with one registration silences nothing where another one works."""
+        """Turn a fatal problem of one registration into a warning where another registration works."""
         self.problems = [
             replace(p, fatal=p.fatal and not (p.files and self.working - set(p.files))) for p in self.problems
         ]
@@ -76,8 +78,8 @@ class Verdict:
 
 
 def believe_records(verdict: Verdict) -> None:
-    """An agent that recorded here ran its hooks once: what looks like distrust is only a warning."""
-    # Where each command is trusted by itself, that another one ran says nothing of this one.
+    """Turn distrust into a warning where the agent has recorded here, and so ran its hooks once."""
+    # Where each command is trusted by itself, a record by another command proves nothing for this one.
     if verdict.seen is None or AGENTS[verdict.agent].trusts_one_by_one or verdict.trusted is not False:
         return
     verdict.trusted = None
@@ -127,7 +129,7 @@ def _files(verdict: Verdict, found: list[Installation]) -> None:
 
 
 def _taken_out(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
-    """Files that we registered in and that do not name us any more."""
+    """Files in which we registered hooks and that do not name us any more."""
     there = {os.path.realpath(one.file) for one in verdict.installed}
     files = [(USER, agent.file(USER, environ, None))]
     files += [(PROJECT, agent.file(PROJECT, environ, folder)) for folder in here.folders]
@@ -148,7 +150,7 @@ def _trust(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, st
 
 
 def _coverage(verdict: Verdict, here: Where) -> None:
-    """Events that are not registered, files that are not read here, registrations that double."""
+    """Events that are not registered, files that are not read here, and double registrations."""
     name, read = verdict.agent, [one for one in verdict.installed if one.is_read]
     for one in verdict.installed:
         scope = f" --{one.scope}" if one.scope == "project" else ""
@@ -169,7 +171,7 @@ def _coverage(verdict: Verdict, here: Where) -> None:
         start = os.path.dirname(os.path.dirname(verdict.installed[0].file))
         fix = f"git ralph install --agent {name}, or start it in '{_start(start)}'"
         verdict.add("not-read-here", text, fix)
-    # Both run for each call; the second is known as a repetition and costs the agent its time.
+    # Both run for each call. The second is recognised as a repetition, and costs the agent its time.
     if len(read) > 1:
         files = " and ".join(f"'{one.file}'" for one in read)
         fix = f"git ralph uninstall --agent {name} --project"

@@ -15,13 +15,13 @@ FORMS: dict[str, Form] = {SETTINGS: settings.FORM, EXTENSION: extension.FORM}
 
 INSTALLED, UPDATED, UNCHANGED = "installed", "updated", "unchanged"
 REMOVED, RESTORED, ABSENT, BY_HAND = "removed", "restored", "absent", "by hand"
-# A try is lost to somebody who saved the file in the moment between reading and writing it.
+# A try is lost when somebody saves the file between reading and writing it.
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Registration:
-    """What came of one agent. ``file`` is None for one that is wired by hand."""
+    """The result for one agent. ``file`` is None for an agent that is wired by hand."""
 
     agent: str
     scope: str
@@ -63,10 +63,10 @@ def _refused(found_at: str, agent: Agent, error: UnusableError) -> Refused:
 
 
 def _check_edited(form: Form, agent: Agent, found: FoundFile, kept: Receipt | None) -> None:
-    """Raise UnusableError for a file of ours that somebody went on writing."""
+    """Raise UnusableError for a file of ours that somebody has edited."""
     if found.data is None or not form.is_edited(agent, found.data):
         return
-    # An extension is a file of ours as a whole: what a person added to it would be gone with an update.
+    # An extension is a whole file of ours: an update would remove what a person added to it.
     if kept is None or kept.wrote != receipt.checksum(found.data):
         raise UnusableError("was changed since it was installed")
 
@@ -87,7 +87,7 @@ def _plan_install(agent: Agent, path: str, environ: Mapping[str, str]) -> _Plan:
 
 
 def _original(form: Form, agent: Agent, data: bytes | None, kept: Receipt | None) -> bytes | None:
-    """What the file would be without us, as well as can be known."""
+    """The file's bytes without us, as well as anybody can know them."""
     if data is None:
         return None
     if kept is not None and kept.wrote == receipt.checksum(data):
@@ -96,7 +96,7 @@ def _original(form: Form, agent: Agent, data: bytes | None, kept: Receipt | None
 
 
 def _left(agent: Agent, without: bytes | None, kept: Receipt | None) -> bytes | None:
-    """A settings file that was there before us stays, however little is in it."""
+    """What stays of a settings file; one that was there before us stays, however little it holds."""
     if without is None and agent.form == SETTINGS and (kept is None or kept.before is not None):
         return b"{}\n"
     return without
@@ -107,8 +107,7 @@ def _plan_uninstall(agent: Agent, path: str, environ: Mapping[str, str]) -> _Pla
     kept = receipt.read(environ, found.target)
     if found.data is None:
         return _Plan(agent, found, None, ABSENT, kept)
-    # Nobody has written since, so every byte of before can be put back, also what we would not write the same
-    # way.
+    # Nobody has written since, so every old byte can be put back, also what we would write in another way.
     if kept is not None and kept.wrote == receipt.checksum(found.data):
         return _Plan(agent, found, kept.original, RESTORED, kept)
     _check_edited(form, agent, found, kept)
@@ -144,17 +143,17 @@ def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
     found, kept = plan.found, plan.keep
     if plan.status == UNCHANGED:
         return
-    if plan.status == ABSENT:  # maybe an uninstall was cut off after its first step
+    if plan.status == ABSENT:  # an earlier uninstall may have been cut off after its first step
         place.prune(kept.folders if kept else [])
         receipt.forget(environ, found.target)
         return
     if plan.status in (INSTALLED, UPDATED):
         assert kept is not None
         assert plan.data is not None
-        # Of an update the folders of the first installation count: by now they all exist.
+        # For an update the folders of the first installation count, since by now all exist.
         kept.folders = kept.folders or receipt.missing_folders(os.path.dirname(found.target))
-        # The receipt first: a kill in between leaves one for a file that was not written, which uninstall
-        # just forgets. The other order would lose the old bytes.
+        # The receipt comes first. A kill in between leaves a receipt for a file that was not written, which
+        # uninstall just removes. The other order would lose the old bytes.
         receipt.write(environ, kept)
         place.replace(found, plan.data)
         return
@@ -174,7 +173,7 @@ def _carry_out(
 ) -> list[_Plan]:
     wired = [agent for agent in agents if agent.form != MANUAL]
     for _ in range(_TRIES):
-        # All of them before any is written: one file that cannot be used refuses the whole.
+        # Everything is planned before anything is written: one unusable file refuses the whole.
         plans = _planned(plan, wired, scope, root, environ)
         if _check_still(plans):
             break
@@ -199,9 +198,9 @@ def install(
 
 
 def _notes(agent: Agent, scope: str) -> tuple[str, str]:
-    """What to know, and what the user has to do himself: trust is never given on his behalf."""
-    # Hooks that come with a repository are a stranger's program to the agent; those in the user's own
-    # settings are his.
+    """Notes for the user: trust is never given on the user's behalf."""
+    # To an agent, hooks from a repository are a stranger's program; those in the user's own settings are the
+    # user's.
     asks = scope == PROJECT or agent.trusts_one_by_one
     return agent.project_note if scope == PROJECT else "", agent.trust_note if asks else ""
 

@@ -36,8 +36,8 @@ class Registered:
 class Form:
     """Pure functions on a file's bytes. ``removed`` gives None when nothing at all is left.
 
-    ``added`` and ``removed`` return the bytes they got where there is nothing to do; ``is_edited``
-    tells a file of ours that is not as any install leaves it.
+    ``added`` and ``removed`` return the same bytes where there is nothing to do. ``is_edited`` recognises a
+    file of ours that no install leaves like that.
     """
 
     added: Callable[[Agent, bytes | None], bytes]

@@ -1,7 +1,7 @@
-"""The guard in git's hooks: a few lines in a shell script that is there, else a file of ours.
+"""Installs the guard in git's hooks: a few lines in an existing shell script, else a file of ours.
 
-A hook that is no shell script, cannot be executed or is a symbolic link is moved aside and called from
-ours. Taken out again, every byte is back. All hooks are looked at before one is written.
+A hook that is no shell script, cannot be executed or is a symbolic link is moved aside, and ours calls it.
+Uninstalling puts every byte back. All hooks are examined before one is written.
 """
 
 import os
@@ -20,7 +20,7 @@ from gitralph.setup.install.place import FoundFile
 _SHELL = re.compile(rb"#! ?\S*/(?:env (?:-S )?)?(?:ba|da|k|z|)sh\b[^\n]*\n")
 
 INSTALLED, UPDATED, UNCHANGED, REMOVED, ABSENT = "installed", "updated", "unchanged", "removed", "absent"
-# The least of several is what came of all: one hook put in makes it an installation.
+# The lowest of several results counts for all: one hook put in makes it an installation.
 _ORDER = (INSTALLED, UPDATED, REMOVED, UNCHANGED, ABSENT)
 
 
@@ -46,7 +46,7 @@ def missing(folder: str) -> list[str]:
 
 
 def asleep(folder: str) -> list[str]:
-    """The hooks of this folder that hold the guard, and that git passes over: they may not run."""
+    """The hooks of this folder that hold the guard and that git ignores, since they may not be executed."""
     return [one.name for one in _all(folder) if _holds(one.found.data) and not _may_run(one)]
 
 
@@ -60,7 +60,7 @@ def is_installed(ctx: Context) -> bool:
 
 
 def behind(folder: str) -> list[str]:
-    """Files in which a hook framework keeps a guard that it runs before its own checks."""
+    """Files in which a hook framework keeps a guard of ours, which it runs before its own checks."""
     names = (f"{name}{end}" for name in HOOKS for end in (".legacy", ".old"))
     return [name for name in names if _holds(_look(f"{folder}/{name}").data)]
 
@@ -104,7 +104,7 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
     """
     hooks = _all(ctx.repo.hooks_dir)
     for hook in hooks:
-        # Moving onto it would delete what is there, which may be the hook of an installation that was cut
+        # To move onto this file would delete it, and it may be the hook of an installation that was cut
         # short.
         if _moves_aside(hook) and os.path.lexists(hook.beside):
             raise Refused(
@@ -117,7 +117,7 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
     if _take_back(ctx):
         done.append(UPDATED)
     if mode and ctx.config.get("ralph.guard") != mode:
-        # The note first: a kill between the two leaves a note that takes nothing away.
+        # The note comes first. A kill in between leaves a note that removes nothing.
         _note_setting(_look(file_of(ctx)))
         ctx.git.run("config", "ralph.guard", mode)
     return file_of(ctx), min(done, key=_ORDER.index)
@@ -125,7 +125,7 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
 
 def _install(hook: _Hook, made: bool) -> str:
     path, data = hook.path, hook.found.data
-    # A link that leads nowhere has no data and is somebody's all the same.
+    # A link to nowhere has no data, and belongs to somebody all the same.
     if data is None and not os.path.islink(path):
         place.put(path, own(hook.name, made), 0o755)
         return INSTALLED
@@ -142,7 +142,7 @@ def _install(hook: _Hook, made: bool) -> str:
         bare = _without(data)
         first = _SHELL.match(bare)
         assert first is not None
-        # Right behind the first line: an `exit 0` further down would pass by lines at the end.
+        # Right behind the first line: an `exit 0` further down would skip lines at the end.
         place.replace(hook.found, bare[: first.end()] + block(hook.name) + bare[first.end() :])
         return INSTALLED if bare == data else UPDATED
     os.rename(path, hook.beside)
@@ -151,9 +151,9 @@ def _install(hook: _Hook, made: bool) -> str:
 
 
 def _take_back(ctx: Context) -> bool:
-    """Take the guard out of what a framework moved it to: it stands in the framework's own hook now.
+    """Take the guard out of the file to which a framework moved it; the framework's own hook has it now.
 
-    pre-commit 4 renames a hook that is there to `<hook>.legacy`, and runs it before its own checks.
+    pre-commit 4 renames an existing hook to `<hook>.legacy`, and runs it before its own checks.
     """
     folder = ctx.repo.hooks_dir
     found = behind(folder)
@@ -170,7 +170,7 @@ def _take_back(ctx: Context) -> bool:
 
 
 def _note_setting(found: FoundFile) -> None:
-    """Keep in the hook that the setting came with the guard, and goes with it."""
+    """Note in the hook that the setting was made with the guard, and is removed with it."""
     data, note = found.data or b"", SET.encode()
     if note not in data:
         end = END.encode()
@@ -184,8 +184,8 @@ def _without(data: bytes) -> bytes:
 
 
 def uninstall(ctx: Context) -> tuple[str, str]:
-    """Take the guard out; what was there before is there again, a setting that came with it too."""
-    # A `core.hooksPath` that was set after the guard leaves one in git's own folder, asleep.
+    """Take the guard out. What was there before is there again, and a setting made with it is removed."""
+    # When `core.hooksPath` was set after the guard, git's own folder still has one that never runs.
     folders = [ctx.repo.hooks_dir, f"{ctx.repo.common_dir}/hooks"]
     if os.path.realpath(folders[0]) == os.path.realpath(folders[1]):
         folders.pop()

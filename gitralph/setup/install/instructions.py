@@ -1,7 +1,7 @@
 """A few lines for agents in ``CLAUDE.md``, ``AGENTS.md`` and ``GEMINI.md``: how to commit here.
 
-Between two marks, so that they are found whatever else is written; the first mark says what stood before,
-so that taking them out again leaves every byte as it was, in any clone.
+They stand between two marks, so they are found whatever else is written. The first mark tells what stood
+before. So taking them out leaves every byte as it was, in any clone.
 """
 
 import os
@@ -28,7 +28,7 @@ exactly what you edited, line by line, and leaves the rest. If it refuses, type 
 Never throw away what you did not write: no `git stash`, `git reset --hard`, `git checkout -- .`, `git clean`.
 """
 _BEGIN, _END = "<!-- gitralph: begin{} -->", "<!-- gitralph: end -->"
-# What the file was before us: ended by a newline, without one at its end, empty, not there at all.
+# How the file ended before us: with a newline, without one, empty, or not there at all.
 _LINE, _OPEN, _EMPTY, _NONE = "", " (after an open line)", " (in an empty file)", " (a file of its own)"
 _FOUND = re.compile(
     rb"(?P<gap>(?:\r?\n)*)<!-- gitralph: begin(?P<was> \([a-z ]+\))? -->\r?\n.*?"
@@ -51,7 +51,7 @@ def _block(was: str, ending: bytes) -> bytes:
 
 
 def added(data: bytes | None) -> bytes:
-    """A file's bytes with the block of this version at its end, or where one stands already."""
+    """A file's bytes with this version's block: at the end, or in place of an earlier block."""
     before = removed(data) if data is not None else None
     if data is not None and before != data:
         return _again(data)
@@ -101,7 +101,7 @@ def files(agents: Sequence[Agent], scope: str, environ: Mapping[str, str], root:
         names = {_READS.get(agent.name, COMMON) for agent in chosen}
         return [os.path.join(root, name) for name in FILES if name in names]
     found = [os.path.join(one.config_folder(environ), _READS.get(one.name, COMMON)) for one in chosen]
-    # the user's own folder of an agent that is not there is nobody's to make
+    # nobody asked us to create the folder of an agent that the user does not have
     return [path for path in dict.fromkeys(found) if os.path.isdir(os.path.dirname(path))]
 
 
@@ -130,7 +130,7 @@ def install(paths: Sequence[str]) -> list[Instructed]:
 
 
 def uninstall(paths: Sequence[str]) -> list[Instructed]:
-    """Take exactly the block out again; a file that was made for it goes."""
+    """Take exactly the block out again; a file that was made for it is removed."""
     out = []
     for found in _looked(paths):
         data = None if found.data is None else removed(found.data)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gitralph.base import files
 from gitralph.setup.install.form import UnusableError
 
-# Settings files are read whole, and their old bytes kept for uninstall.
+# In bytes. Settings files are read whole, and their old bytes are kept for uninstall.
 _LIMIT = 16 << 20
 
 
@@ -45,7 +45,7 @@ def look(path: str) -> FoundFile:
 
 
 def _temporary(target: str) -> str:
-    """Where a file is written before it gets its name; the same each time, so nothing piles up."""
+    """The file's temporary name before it gets its own; always the same, so nothing piles up."""
     folder, name = os.path.split(target)
     return f"{folder}/.{name}.gitralph"
 
@@ -53,7 +53,7 @@ def _temporary(target: str) -> str:
 def put(target: str, data: bytes, mode: int, like: str | None = None) -> None:
     """Put ``data`` at ``target`` in one step, with a mode and the owner of the file ``like``.
 
-    What a killed run left under the temporary name is used again; two runs wait for each other.
+    What a killed run left under the temporary name is overwritten; two runs wait for each other.
     """
     temporary = _temporary(target)
     # The lock is on the temporary file: the target itself is replaced, and nobody else would look at a lock
@@ -81,7 +81,8 @@ def _keep_owner(fd: int, like: str) -> None:
     try:
         os.fchown(fd, owner.st_uid, owner.st_gid)
     except OSError as error:
-        # Only root may give a file away (chown(2)); then the new one is ours, and readable as before.
+        # Only root may give a file away (chown(2)). Without that the new file is ours, and as readable as
+        # before.
         if error.errno != errno.EPERM:
             raise
 

@@ -1,6 +1,7 @@
 """What an install found and what it wrote, so that uninstall can put every byte back; private files.
 
-Below ``$XDG_STATE_HOME/gitralph/installed/``, one a file. A lost receipt costs only that promise.
+They lie below ``$XDG_STATE_HOME/gitralph/installed/``, one for each file. A lost receipt costs only that
+promise.
 """
 
 import base64
@@ -87,7 +88,7 @@ def write(environ: Mapping[str, str], receipt: Receipt) -> None:
 
 
 def _left_by_a_kill(environ: Mapping[str, str]) -> list[str]:
-    """The folders that an install made which died before it wrote its receipt: there, and without any."""
+    """Folders that a killed install made before it wrote its receipt: no receipt names them."""
     folder = _folder(environ)
     if _names(environ):
         return []
@@ -101,11 +102,11 @@ def _put(path: str, receipt: Receipt) -> None:
 
 
 def forget(environ: Mapping[str, str], target: str) -> None:
-    """Drop a receipt; the last one takes the folders along that were made for receipts."""
+    """Remove a receipt; the last one also removes the folders that were made for receipts."""
     kept, path = read(environ, target), _path(environ, target)
     place.clean(path)
     others = [name for name in _names(environ) if name != os.path.basename(path)]
-    # Folders may go with the last receipt only, so one that stays has to remember them.
+    # The folders go with the last receipt, so a receipt that stays must name them.
     if kept is not None and others:
         _hand_over(f"{_folder(environ)}/{others[0]}", kept.own_folders)
     with contextlib.suppress(FileNotFoundError):

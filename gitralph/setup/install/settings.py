@@ -1,7 +1,7 @@
 """Hooks in a JSON settings file: ``{"hooks": {<event>: [{"matcher", "hooks": [<handler>]}]}}``; pure.
 
-The shape that Claude Code made and others took over; in the flat one an event lists the handlers
-themselves. Only our own handlers are added or removed.
+Claude Code made this shape and others took it over; in the flat shape an event lists the handlers themselves.
+Only our own handlers are added or removed.
 """
 
 import re
@@ -37,7 +37,7 @@ def _decode(data: bytes | None) -> str:
         text = (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnusableError(f"is not UTF-8 (byte {error.start})") from None
-    # An empty file is what an editor leaves behind: nothing in it could get lost.
+    # Editors leave empty files behind; nothing in one can get lost.
     return text if text.strip(_MARK + " \t\r\n") else "{}\n"
 
 
@@ -65,7 +65,7 @@ def _hooks(text: str, root: Node) -> Node | None:
 
 
 def _event(agent: Agent, text: str, hooks: Node, event: str) -> Node | None:
-    """The groups of an event, checked so far as we touch them."""
+    """The groups of an event, checked as far as we touch them."""
     found = hooks.get(event)
     if found is None:
         return None
@@ -80,15 +80,15 @@ def _event(agent: Agent, text: str, hooks: Node, event: str) -> Node | None:
 
 
 def _is_ours(agent: Agent, command: str) -> bool:
-    # An agent for which a hook that fails stops the call gets `|| true` behind it; the pattern knows the
-    # command with and without.
+    # An agent that stops a call when a hook fails gets `|| true` behind the command. The pattern knows both
+    # forms.
     tail = "" if agent.fails_open else r"(?:\|\|\s*(?:true|:)\s*)?"
     words = rf"\s*(?:\S*/)?git[ -]ralph\s+hook\s+{re.escape(agent.name)}\s*{tail}"
     return bool(re.fullmatch(words, command))
 
 
 def _mentions(agent: Agent, command: str) -> bool:
-    """True for what somebody wired by hand: a wrapper, a script of contrib."""
+    """True for a command that somebody wired by hand: a wrapper, a script of contrib."""
     return bool(re.search(rf"git[ -]?ralph\b.*{re.escape(agent.name)}", command))
 
 
@@ -109,7 +109,7 @@ def _handlers(agent: Agent, text: str, hooks: Node | None) -> Iterator[_Handler]
 
 
 def _covers(matcher: object, wanted: str | None) -> bool:
-    """True when a matcher lets through at least the tools that ours names."""
+    """True when a matcher accepts at least the tools that ours names."""
     # No matcher, an empty one and a star are all tools (Claude Code's documentation of hooks).
     if matcher in (None, "*"):
         return True
@@ -133,7 +133,7 @@ def _is_silent(agent: Agent, found: list[_Handler]) -> bool:
 
 
 def _hears(matcher: object, wanted: str | None) -> bool:
-    """True unless a matcher names tools alone, and none of them that writes files."""
+    """True unless a matcher names only tools, and none of these writes files."""
     if wanted is None or not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
         return True
     return bool(set(matcher.split("|")) & set(wanted.split("|")) - SHELLS)
@@ -147,7 +147,7 @@ def _hears_shell(agent: Agent, found: list[_Handler]) -> bool:
 
 
 def _lets_shell(matcher: object) -> bool:
-    """True unless a matcher names tools alone, and no shell among them."""
+    """True unless a matcher names only tools, and none of these is a shell."""
     if not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
         return True
     return bool(set(matcher.split("|")) & SHELLS)
@@ -163,7 +163,7 @@ def _is_current(agent: Agent, found: list[_Handler]) -> bool:
 
 
 def added(agent: Agent, data: bytes | None) -> bytes:
-    """The settings with our handlers, whatever older form of them is there replaced."""
+    """The settings with our handlers; an older form of them is replaced."""
     mark, text = _open(_decode(data))
     hooks = _hooks(text, _parse(text, agent))
     for event, _ in agent.events if hooks is not None else ():
@@ -200,8 +200,8 @@ def _with(agent: Agent, text: str, event: str, group: dict[str, Any]) -> str:
 
 
 def _without(agent: Agent, text: str) -> str:
-    """``text`` without our handlers, nor what only they filled."""
-    # Each removal shifts the spans of everything behind it, so the text is parsed again for the next one.
+    """``text`` without our handlers, and without the parts that held only these."""
+    # Each removal shifts the spans behind it, so the text is parsed again for the next one.
     while True:
         hooks = _hooks(text, _parse(text))
         found = next((one for one in _handlers(agent, text, hooks) if _is_ours(agent, one.command)), None)

@@ -1,7 +1,7 @@
-"""A claim: a commit with the empty tree, whose trailers say who works on a bead and since which epoch.
+"""A claim: a commit with the empty tree, whose trailers tell who works on a bead, and since which epoch.
 
-Written by members, some of them not this program and some of them hostile: what does not have the form
-is unreadable, and an unreadable claim is one that somebody holds.
+Members write claims, some of them with other programs and some of them hostile. A commit of another form is
+an unreadable claim, and an unreadable claim counts as held by somebody.
 """
 
 import re
@@ -13,7 +13,7 @@ from gitralph.tasks.fleet import ref_names
 
 HELD, FREE, DONE, TENTATIVE = "held", "free", "done", "tentative"
 FORMAT = "1"
-# A lease of years would make a bead nobody's for ever; a week is longer than any machine sleeps unnoticed.
+# In seconds. A lease of years would make a bead nobody's for ever; no machine sleeps unnoticed for a week.
 LONGEST_LEASE = 7 * 86400
 DEFAULT_LEASE = 1800
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -47,7 +47,7 @@ class Claim:
 
 
 def message(claim: Claim) -> str:
-    """The commit's message. A fresh token makes two claims of a second two objects."""
+    """The commit's message. A fresh token makes two claims of one second two different objects."""
     rows = [
         f"chore: claim {claim.bead}",
         "",
@@ -73,7 +73,7 @@ def fleet_message(lease: int, namespace: str) -> str:
 
 
 def trailers(raw: bytes) -> dict[str, str] | None:
-    """The trailers of a commit's last paragraph; None where one comes twice or has not the form."""
+    """The trailers of a commit's last paragraph; None where one comes twice or has another form."""
     text = raw.partition(b"\n\n")[2].decode("utf-8", "replace").rstrip("\n")
     found: dict[str, str] = {}
     for row in text.rpartition("\n\n")[2].split("\n"):
@@ -85,20 +85,20 @@ def trailers(raw: bytes) -> dict[str, str] | None:
 
 
 def author(raw: bytes) -> str:
-    """Who made a commit, safe to show."""
+    """The author of a commit, in a form that is safe to show."""
     match = _AUTHOR.search(raw.partition(b"\n\n")[0])
     return printable(match[1].decode("utf-8", "replace"))[:120] if match else "somebody"
 
 
 def lease_of(text: str | None) -> int:
-    """A lease that somebody published, within reason."""
+    """A published lease in seconds, within reasonable limits."""
     if text is None or not _NUMBER.fullmatch(text):
         return DEFAULT_LEASE
     return max(1, min(int(text), LONGEST_LEASE))
 
 
 def parse(oid: str, raw: bytes, bead: str) -> Claim | None:
-    """The claim that a commit makes on ``bead``, None for one that has not the form."""
+    """The claim that a commit makes on ``bead``, None for a commit of another form."""
     said = trailers(raw)
     if said is None or said.get("Ralph-Bead") != bead or not ids.is_bead(bead):
         return None

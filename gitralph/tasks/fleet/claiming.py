@@ -1,8 +1,8 @@
-"""Claim a bead, release it, and see who has which.
+"""Claims a bead, releases it, and shows who has which.
 
-Each turn looks, judges, pushes with a lease on what it saw, and looks again: what the server said to the
-push decides nothing, since an answer may be lost and a server may lie. The own claim is noted before it is
-pushed, so that a kill at any point leaves one that ``sync`` settles.
+Each turn looks, judges, pushes with a lease on what it saw, and looks again. The server's answer to the push
+decides nothing: it may be lost, and a server may lie. Our claim is noted before it is pushed, so a kill at
+any point leaves one that ``sync`` settles.
 """
 
 import os
@@ -20,12 +20,13 @@ from gitralph.tasks.fleet.store import COMMIT_LIMIT
 from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RefUpdate, RemoteRefs, UnansweredError
 
-# Each turn is lost to another member's push of this one ref, so somebody always gets on.
+# A turn is lost to another member's push of this one ref, so somebody always gets on.
 TURNS = 12
-# A lock that a living receive-pack holds is gone in milliseconds; these turns are some seconds.
+# A living receive-pack releases its lock within milliseconds; so many turns take some seconds.
 _STUCK_AFTER = 6
-# A holder is given up when the ref stood still for two whole leases by our own clock: one may have been lost
-# to a server that did not answer. Three readings at least, as one long sleep of this machine is no evidence.
+# A holder is given up when its ref stood still for two whole leases by our own clock: one lease may have been
+# lost to a server that did not answer. At least three looks are needed, since one long sleep of this machine
+# proves nothing.
 _LEASES = 2
 _READS = 3
 
@@ -56,7 +57,7 @@ class ClaimRow:
 
 
 class ForeignError(Refused):
-    """Somebody else has it, or it is done. ``row`` is what there is."""
+    """Somebody else has the bead, or it is done. ``row`` is the claim."""
 
     def __init__(self, row: ClaimRow, message: str, *hints: str) -> None:
         super().__init__(message, *hints)
@@ -64,7 +65,7 @@ class ForeignError(Refused):
 
 
 class StuckError(Busy):
-    """A lock file that a killed server process left is in the way of one bead."""
+    """A lock file that a killed server process left blocks one bead."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,12 @@ class Answer:
 
 
 def token() -> str:
-    """A nonce: without one two clones may push the same object, and both be told that they have it."""
+    """A nonce. Without it two clones may push the same object, and both be told that they have the bead."""
     return os.urandom(16).hex()
 
 
 def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[str, Claim | None]:
-    """The claims on some beads, None for an unreadable one; those without a ref are left out."""
+    """The claims on some beads, None for an unreadable one; beads without a ref are left out."""
     wanted = {bead: oid for bead in beads if (oid := view.at(ref_names.claim_ref(fleet.namespace, bead)))}
     bring(fleet, wanted.values())
     found = fleet.store.read(wanted.values(), "commit", COMMIT_LIMIT)
@@ -89,7 +90,7 @@ def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[st
 
 
 def bring(fleet: Fleet, oids: Iterable[str]) -> None:
-    """Fetch what is not here yet; in halves where the server does not give all at once."""
+    """Fetch objects that are missing here; in halves where the server does not give all at once."""
     wanted = set(oids)
     absent = sorted(wanted - fleet.store.holds(wanted))
     if absent:
@@ -116,7 +117,7 @@ def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
 
 
 def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], everything: bool) -> LastLook:
-    """Note what a look showed of foreign claims: one read of each. Kept, and returned."""
+    """Note what a look showed of foreign claims; each claim is read once. Returns what was noted."""
     before, ours = kept_state.last_look(fleet.ctx.layout), kept_state.claims(fleet.ctx.layout)
     claims = {} if everything else dict(before.claims)
     seen = {} if everything else dict(before.seen)
@@ -131,8 +132,8 @@ def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], ever
         if one is None or one.state == HELD:
             log = "" if one is None else _logs(fleet, view, one.writer)
             old = before.seen.get(bead)
-            # Time is counted only while claim, log and boot of this machine are the same: a clock that
-            # started anew, or any sign of life, begins again.
+            # Time counts only while claim, log and boot of this machine stay the same. A clock that started
+            # anew, or any sign of life, begins again.
             if old is not None and (old.claim, old.log, old.boot) == (oid, log, boot) and old.last <= now:
                 seen[bead] = replace(old, last=now, reads=old.reads + 1)
             else:
@@ -143,7 +144,7 @@ def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], ever
 
 
 def is_over(fleet: Fleet, look: LastLook, bead: str, one: Claim | None) -> bool:
-    """True when claim and holder's log stood still for two leases of the own clock, in three looks or more.
+    """True when claim and holder's log stood still for two leases of our clock, in three looks or more.
 
     The longest lease that holder or fleet publishes counts.
     """

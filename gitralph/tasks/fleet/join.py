@@ -1,4 +1,4 @@
-"""``git ralph fleet join``: this clone becomes a member; the form of the refs is what the server takes."""
+"""``git ralph fleet join``: this clone becomes a member; the refs get the form that the server accepts."""
 
 import os
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gitralph.tasks.fleet.store import COMMIT_LIMIT
 from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RefUpdate, RemoteRefs
 
-# Each is lost to somebody who founds the fleet at the same moment, after which there is one to read.
+# A turn is lost to somebody who founds the fleet at the same moment; then there is one to read.
 _TURNS = 6
 
 
@@ -24,7 +24,7 @@ class NotTakenError(Fatal):
 
 
 def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> Fleet:
-    """Join the fleet of a remote, found it where there is none. Joining again is nothing.
+    """Join the fleet of a remote, or found it. To join again changes nothing.
 
     Raises Refused with claims elsewhere, Fatal where the server takes nothing, UnansweredError.
     """
@@ -68,7 +68,7 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
         return own_log.start(fleet) if before is None or before.remote != kept else fleet
     except BaseException:
         if before is None:
-            # A member that never got a beat through is none: the next join begins anew.
+            # A member whose sign of life never got through is no member: the next join begins anew.
             os.unlink(ctx.layout.fleet_record)
         raise
 
@@ -78,7 +78,7 @@ def _in_a_form(fleet: Fleet, view: RemoteRefs, branch_form: bool) -> Fleet:
     plain = ref_names.fleet_ref(ref_names.CUSTOM) in view.refs
     if both and plain:
         fleet.ctx.say("both forms of the fleet are there; the one in branches counts")
-    # Whoever uses branches had to, so the other form does not work for all.
+    # Members use branches only where they must, so the other form does not work for all.
     if both or branch_form:
         if plain and not both:
             fleet.ctx.warn(
@@ -104,7 +104,7 @@ def _as(fleet: Fleet, namespace: str) -> Fleet:
 
 
 def _found(fleet: Fleet, view: RemoteRefs) -> Fleet:
-    """Read what the fleet says, or be the one who begins it. Raises Fatal where the server refuses."""
+    """Read what the fleet says, or found it. Raises Fatal where the server refuses."""
     ref = ref_names.fleet_ref(fleet.namespace)
     lease = this_clone.lease_of(fleet.ctx, form.DEFAULT_LEASE)
     for turn in range(_TURNS):

@@ -1,8 +1,8 @@
 """What this clone keeps of a fleet below ``ralph-sessions/fleet/``: who it is, what it holds, what it saw.
 
-``fleet.json`` who and where; ``claims.json`` own claims; ``seen.json`` what the last look showed and since
-when nothing of a claim has changed; ``beat.json`` the log as it was pushed last. Each is written whole, under
-the lock ``fleet``. One that is damaged counts as absent, but for the first.
+``fleet.json``: who and where. ``claims.json``: our own claims. ``seen.json``: what the last look showed, and
+since when a claim has not changed. ``beat.json``: the log as it was pushed last. Each is written whole, under
+the lock ``fleet``. A damaged file counts as absent, except the first.
 """
 
 import json
@@ -15,11 +15,12 @@ from gitralph.base import files
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 
-# A bound on memory, not on use: a claim takes some hundred bytes.
+# In bytes. This bounds memory, not use: a claim takes some hundred bytes.
 _LIMIT = 32 << 20
 PUSHING, LOST = "pushing", "lost"
 One = TypeVar("One")
-# Of one bead; each is a claim that some answer did not show, and no server brings up an older one than these.
+# So many earlier claims of one bead are kept. Each was missing in some answer, and no server shows an older
+# one.
 _PAST = 8
 
 
@@ -43,11 +44,11 @@ class Membership:
 
 @dataclass(frozen=True)
 class Own:
-    """A claim of ours: ``oid`` is what was pushed over ``old``.
+    """A claim of ours: ``oid`` is the commit that was pushed over ``old``.
 
     ``state`` is held, tentative, pushing, done or lost. ``next`` was pushed over it by a landing whose end
-    was not seen, ``past`` before it; ``work`` is what the claim says is about to land. Lost is one that an
-    answer did not show where it was: it is ours again if another does.
+    was not seen, ``past`` before it. ``work`` is what the claim says is about to land. A lost claim was
+    missing in one answer of the server; it is ours again if another answer has it.
     """
 
     bead: str
@@ -81,7 +82,7 @@ class SeenClaim:
 
 @dataclass(frozen=True)
 class LastLook:
-    """The last look at the remote: the claims' oids by bead, when by the wall clock, for people."""
+    """The last look at the remote: the claims' oids by bead, and its time by the wall clock, for people."""
 
     at: str = ""
     claims: dict[str, str] = field(default_factory=dict)
@@ -90,11 +91,12 @@ class LastLook:
 
 @dataclass(frozen=True)
 class Beat:
-    """The own log: ``tip`` is what the server has, ``pushing`` what it may have.
+    """Our own log: ``tip`` is what the server has, ``pushing`` what it may have.
 
-    ``start`` is the byte of the own ``<writer>.jsonl`` where the current ``log.jsonl`` begins, ``acked`` the
-    byte up to which the server has it, ``sealed`` the earlier parts as name and oid. ``boot`` and ``clock``
-    are when the last beat was acknowledged; ``scanned`` the remote's branches whose commits are on record.
+    ``start`` is the byte of our ``<writer>.jsonl`` where the current ``log.jsonl`` begins. ``acked`` is the
+    byte up to which the server has it. ``sealed`` are the earlier parts as name and oid. ``boot`` and
+    ``clock`` tell when the last beat was acknowledged. ``scanned`` are the remote's branches whose commits
+    are on record.
     """
 
     tip: str | None = None
@@ -123,7 +125,7 @@ def _write(layout: Layout, name: str, document: Mapping[str, Any]) -> None:
 
 
 def _made(kind: type[One], found: object) -> One | None:
-    """A record of what a file holds, None where a field is missing or of another type."""
+    """A record of a file's content, None where a field is missing or of another type."""
     if not isinstance(found, dict):
         return None
     given = {one.name: found[one.name] for one in fields(kind) if one.name in found}  # type: ignore[arg-type]
@@ -144,7 +146,7 @@ def _made(kind: type[One], found: object) -> One | None:
 
 
 def membership(layout: Layout) -> Membership | None:
-    """Who this clone is in its fleet, None where it is in none. Raises Fatal for a damaged record."""
+    """This clone's membership, None where it is in no fleet. Raises Fatal for a damaged record."""
     if not os.path.lexists(layout.fleet_record):
         return None
     found = _made(Membership, _read(layout, "fleet"))
@@ -159,7 +161,7 @@ def write_membership(layout: Layout, found: Membership) -> None:
 
 
 def folder_identity(layout: Layout) -> str:
-    """What ``cp -r`` changes and a rename does not: device and inode of the fleet's folder."""
+    """Device and inode of the fleet's folder: `cp -r` changes these and a rename does not."""
     found = os.stat(layout.fleet)
     return f"{found.st_dev}:{found.st_ino}"
 
@@ -176,9 +178,9 @@ def _strings(found: object) -> tuple[str, ...]:
 
 
 def keep_claim(layout: Layout, claim: Own) -> Own:
-    """Note a claim of ours before it is pushed, so that a kill leaves nothing that nobody knows.
+    """Note a claim of ours before it is pushed, so that a kill leaves no claim that nobody knows.
 
-    As it is kept it is returned: what it was before comes to ``past``.
+    Returns the claim as it was kept: its earlier state is added to ``past``.
     """
     known = claims(layout)
     before = known.get(claim.bead)
@@ -191,10 +193,11 @@ def keep_claim(layout: Layout, claim: Own) -> Own:
 
 
 def lose_claim(layout: Layout, bead: str) -> None:
-    """A claim is ours no more, as far as this answer of the server goes.
+    """Mark a claim as lost, as far as this answer of the server goes.
 
-    A server that leaves a ref out of one answer (dulwich 1.2 does when it runs out of file descriptors) would
-    else cost the bead two leases: its holder would not know the claim that everybody else sees held.
+    A server may leave a ref out of one answer (dulwich 1.2 does when it runs out of file descriptors). If the
+    claim were forgotten, its holder would not know it, everybody else would see it held, and the bead would
+    wait for two leases.
     """
     now = claims(layout)
     if bead in now and now[bead].state != LOST:
@@ -202,7 +205,7 @@ def lose_claim(layout: Layout, bead: str) -> None:
 
 
 def forget_claim(layout: Layout, bead: str) -> None:
-    """A claim was never ours, or belongs to another folder by now."""
+    """Forget a claim that was never ours, or that belongs to another folder by now."""
     now = claims(layout)
     if now.pop(bead, None) is not None:
         _write_claims(layout, now)
@@ -226,7 +229,7 @@ def keep_look(layout: Layout, look: LastLook) -> None:
 
 
 def beat(layout: Layout) -> Beat:
-    """The own log as it was pushed last."""
+    """Our own log as it was pushed last."""
     found = _made(Beat, _read(layout, "beat")) or Beat()
     sealed = tuple((str(row[0]), str(row[1])) for row in found.sealed if len(row) == 2)
     return Beat(**{**asdict(found), "sealed": sealed, "scanned": tuple(map(str, found.scanned))})

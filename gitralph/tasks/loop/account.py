@@ -1,8 +1,8 @@
-"""What a task changed against what landed: no box is ticked while they differ.
+"""Compares what a task changed with what landed: no box is ticked while they differ.
 
-What changed is what git finds now and did not find, or found otherwise, when the task began. Whose it is the
-records say, and the pictures of shell commands; what neither explains is held against a task that landed
-nothing, and only mentioned beside one that did.
+A change is what git finds now and did not find, or found otherwise, when the task began. The records and the
+pictures of shell commands tell whose it is. An unexplained change counts against a task that landed nothing,
+and is only mentioned beside one that did.
 """
 
 import json
@@ -32,10 +32,10 @@ from gitralph.tasks.loop.ledger import Job, Ledger
 
 # --- calls that were cut short ---
 #
-# An agent may be killed between a write and the hook after it; the event before the call kept the file's
-# bytes. Once the agent is dead nothing of it will write any more: what the file holds now is what the call
-# did, unless somebody else recorded something meanwhile. Without this the write is nobody's, and the task's
-# next edit stands on a line that no commit of it may take.
+# An agent may be killed between a write and the hook after it. The event before the call kept the file's
+# bytes. A dead agent writes no more, so the difference to the file now is what the call did, unless somebody
+# else recorded something meanwhile. Without this the write is nobody's, and the task's next edit stands on a
+# line that no commit of it may take.
 
 
 _CALL_LIMIT = 2 * TEXT_LIMIT
@@ -43,7 +43,7 @@ _SHELL = "shell-"
 
 
 def record_open_calls(ctx: Context, session: str) -> list[str]:
-    """Record what the open calls of a session did; the paths, as shown to people."""
+    """Record what the open calls of a session did; returns the paths, as shown to people."""
     folder = os.path.dirname(ctx.layout.call(session, ""))
     out = []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -52,14 +52,14 @@ def record_open_calls(ctx: Context, session: str) -> list[str]:
         try:
             path = _record_call(ctx, session, f"{folder}/{name}")
         except (OSError, ValueError, zlib.error):
-            continue  # damaged, or gone: nothing is known of that call
+            continue  # damaged or gone: nothing is known of that call
         if path is not None:
             out.append(shown(path))
     return out
 
 
 def _record_call(ctx: Context, session: str, file: str) -> bytes | None:
-    """Record one call and forget it; its path where there was something to record."""
+    """Record one open call and remove it; returns its path where there was something to record."""
     line, _, packed = files.read_bytes(file, _CALL_LIMIT).partition(b"\n")
     os.unlink(file)
     head = jsonline.loads(line.decode("ascii"))
@@ -95,7 +95,7 @@ def _record_call(ctx: Context, session: str, file: str) -> bytes | None:
 
 TRACKER = b".beads/"
 _OURS = (TRACKER, b".worktrees/")
-# Left out of a commit and yet nothing that should be in one.
+# Left out of a commit although the commit misses nothing.
 _NOT_MISSED = frozenset([decision.UNCHANGED, decision.IGNORED, decision.GONE])
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
@@ -103,11 +103,11 @@ _LIMIT = 1 << 30
 
 @dataclass(frozen=True)
 class Account:
-    """What a task changed and does not land: each list holds sentences' subjects, as shown to people.
+    """What a task changed and does not land; each list has paths as shown to people.
 
-    ``missed``: what is known to be the task's. ``doubtful``: what nobody recorded, nor explains otherwise.
-    ``astray``: recorded for a session of nobody's in this run, begun meanwhile. ``gone``: recorded, and taken
-    back by no recorded edit. ``ignored``: recorded, and ignored by git. ``others``: other people's.
+    ``missed``: known to be the task's. ``doubtful``: nobody recorded it and nothing explains it. ``astray``:
+    recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``: recorded, and no
+    recorded edit took it back. ``ignored``: recorded, and git ignores it. ``others``: recorded by others.
     """
 
     missed: list[str] = field(default_factory=list)
@@ -142,12 +142,12 @@ def _before_file(layout: Layout, run: str, session: str) -> str:
 
 
 def begin(ctx: Context, run: str, session: str) -> None:
-    """Note what is dirty as a task begins."""
+    """Note which paths are dirty when a task begins."""
     paths = uncommitted.dirty_paths(ctx.repo, ctx.config)
     kept = {_text(path): _stamp(ctx.repo.root, path) for path in paths}
     name = _before_file(ctx.layout, run, session)
     files.make_folder(os.path.dirname(name))
-    # Where the reflog ends now: only what comes after it happened in the task.
+    # The present end of the reflog: only what comes behind it happened during the task.
     size = os.stat(_reflog(ctx)).st_size
     facts = {"stash": _stash(ctx), "reflog": size, "dirty": kept}
     files.write_whole(name, json.dumps(facts).encode("ascii"))
@@ -164,7 +164,10 @@ def _stash(ctx: Context) -> str:
 
 @dataclass(frozen=True)
 class Began:
-    """The dirt a task began with; ``known`` False where it was lost: then all dirt is its own."""
+    """The paths that were dirty when a task began.
+
+    ``known`` False: the note was lost, so all count as the task's.
+    """
 
     stash: str = ""
     reflog: int = 0
@@ -186,7 +189,7 @@ def began(layout: Layout, run: str, session: str) -> Began:
 
 
 def _plans(ctx: Context) -> set[bytes]:
-    """The plans that loops tick, this one and others: their changes are our own."""
+    """The plans that loops tick, this one and others: changes in them are our own."""
     found = set()
     for run in runs.all_ids(ctx.layout):
         try:
@@ -199,7 +202,7 @@ def _plans(ctx: Context) -> set[bytes]:
 
 
 def left_before(ctx: Context, ledger: Ledger, job: Job) -> set[bytes]:
-    """What earlier attempts at this task changed and did not land, in this run and those before it."""
+    """What earlier attempts at this task changed and did not land, in this run and earlier ones."""
     found: set[bytes] = set()
     for run in runs.all_ids(ctx.layout):
         try:
@@ -231,14 +234,14 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     own = {left.path for left in result.left}
     found = Account(missed=sorted({shown(path) for path in missed}), fresh=[row.path for row in fresh])
     for row in fresh:
-        # The commit itself says why it leaves it: that is in `missed` or meant so.
+        # The commit itself says why it leaves this path: it is in `missed`, or left on purpose.
         if row.path in own:
             continue
         name, commands = shown(row.path), {window.session for window in row.likely}
         if job.session in commands:
             (found.missed if commands == {job.session} else found.doubtful).append(name)
         elif commands or set(row.sessions) & mine:
-            pass  # another task of this run will answer for it
+            pass  # another task of this run will account for it
         elif row.owner == status.NOBODY:
             found.doubtful.append(name)
         elif any(_began_meanwhile(ctx.layout, one, job) for one in row.sessions):
@@ -250,7 +253,7 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     found.gone.extend(
         _gone(ctx, job, set(result.changes) | {row.path for row in rows}, stashed or _was_reset(ctx, before))
     )
-    # Beside what lands an agent may take its own experiments back; a stash hides work and is no such thing.
+    # An agent whose task lands may take its own experiments back. A stash is something else: it hides work.
     if result.changes and not stashed:
         found.gone.clear()
     return found
@@ -274,15 +277,15 @@ def _counts(row: Owned, ticked: set[bytes], result: Result) -> bool:
 
 
 def _began_meanwhile(layout: Layout, session: str, job: Job) -> bool:
-    """True for a session that was first seen while the task was at work."""
+    """True for a session whose first record came while the task was at work."""
     known = sessionfile.read(layout, session) or {}
     return job.started is not None and str(known.get("started") or "") >= job.started
 
 
 def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[str]:
-    """Recorded edits whose result is neither in the file nor in HEAD, though no recorded edit took it back.
+    """Recorded edits whose result is in neither the file nor HEAD, though no recorded edit took it back.
 
-    A file that was made and is away again is an agent's own probe, unless a stash or reset took it.
+    A file that was created and is gone again is an agent's own experiment, unless a stash or reset took it.
     """
     family, seen = pending.family(ctx.layout, job.session), set(there)
     objects = ctx.repo.objects
@@ -296,7 +299,7 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
             continue
         entry, last = reader.entry(path), own[-1].after
         stands = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
-        # Made and deleted again within the task, without a git that could have taken it.
+        # It was created and deleted within the task, and no git command can have taken it.
         probe = stands is None and entry is None and not moved
         if last not in (stands, entry.oid.decode() if entry else None) and not probe:
             out.append(shown(path))

@@ -61,7 +61,7 @@ def compose_prompt(
 PROMPT = "{prompt}"
 # Linux takes 128 KiB for one argument (MAX_ARG_STRLEN, execve(2)).
 _ARGUMENT = 120 << 10
-# What belongs to the agent that started us, not to the agents that we start.
+# These variables belong to the agent that started us, not to the agents that we start.
 _NOT_PASSED_ON = frozenset(
     [
         *PUBLISHED,
@@ -79,7 +79,7 @@ _NOT_PASSED_ON = frozenset(
 
 @dataclass(frozen=True)
 class AgentCommand:
-    """A program and its words. The prompt replaces ``{prompt}``, or is its standard input."""
+    """A program and its words. The prompt replaces ``{prompt}``, or comes on standard input."""
 
     argv: tuple[str, ...]
 
@@ -88,7 +88,7 @@ class AgentCommand:
         return not any(PROMPT in word for word in self.argv)
 
     def words(self, prompt: str, file: str) -> list[str]:
-        """The words with the prompt in its place; one too long for an argument is left in ``file``."""
+        """The words with the prompt inserted; a prompt too long for an argument is written into ``file``."""
         prompt = prompt.replace("\0", " ")
         if not self.reads_stdin and len(prompt.encode("utf-8", "surrogateescape")) > _ARGUMENT:
             files.make_folder(os.path.dirname(file))
@@ -101,24 +101,25 @@ class AgentCommand:
 
 @dataclass(frozen=True)
 class Setting:
-    """Words that we give an agent unless its user gives one of ``rivals``, which it would not take beside."""
+    """Words that we give an agent unless its user gives one of ``rivals``, which exclude them."""
 
     words: tuple[str, ...]
     rivals: tuple[str, ...]
 
     def yields_to(self, added: list[str]) -> bool:
-        """True where the user has said it otherwise."""
+        """True where the user has chosen one of the rivals."""
         names = {word.partition("=")[0] for word in added}
         return bool(names & set(self.rivals))
 
 
 _ASKS = ("--approval-mode", "--yolo", "-y")
-# ``*`` is where ralph.<agent>.arguments go.
+# ``*`` stands for the words of ralph.<agent>.arguments.
 HEADLESS: dict[str, tuple[str | Setting, ...]] = {
     "claude-code": (
         "claude",
         "-p",
-        # each event as it happens, and at the end which tools were refused; it wants --verbose (2.1.330)
+        # It prints each event as it happens, and at the end which tools were refused; it needs --verbose
+        # (2.1.330).
         Setting(("--output-format", "stream-json", "--verbose"), ("--output-format",)),
         Setting(
             ("--permission-mode", "acceptEdits"), ("--permission-mode", "--dangerously-skip-permissions")
@@ -169,7 +170,7 @@ def _known(agent: str, config: Config) -> tuple[str, ...]:
 
 
 def _typed(options: Options, cwd: str) -> str:
-    """What is to be done, as one types it."""
+    """The task as a person types it."""
     if options.plan:
         return shlex.quote(os.path.relpath(options.plan, cwd))
     words = ["-p", options.prompt] if options.prompt is not None else []
@@ -178,7 +179,7 @@ def _typed(options: Options, cwd: str) -> str:
 
 
 def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> AgentCommand:
-    """The command of every task. Raises UsageError or Fatal when there is none that can be started."""
+    """The command for every task. Raises UsageError or Fatal when none can be started."""
     argv = options.command
     if options.agent is not None:
         if argv:
@@ -194,7 +195,7 @@ def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd
 
 
 def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None) -> str:
-    """The program by absolute path, found from where the user stands."""
+    """The program by absolute path, found from the user's folder."""
     path = environ.get("PATH", os.defpath)
     found = os.path.join(cwd, name) if "/" in name else shutil.which(name, path=path)
     if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
@@ -204,5 +205,5 @@ def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None)
 
 
 def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What every child inherits before the session's own contract is added."""
+    """What every child inherits, before the session's own variables are added."""
     return {k: v for k, v in programs.inherited(environ).items() if k not in _NOT_PASSED_ON}

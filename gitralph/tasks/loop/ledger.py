@@ -51,7 +51,7 @@ class Options:
 
     def kept(self) -> dict[str, Any]:
         """What the run's record keeps, so that ``--resume`` needs no option again."""
-        # The plan stands in the record by itself; --from is about this start alone.
+        # The record has the plan in a field of its own; --from concerns this start alone.
         return {key: value for key, value in asdict(self).items() if key not in ("plan", "from_task")}
 
 
@@ -83,7 +83,7 @@ class Job:
     title: str | None = None
     notes: list[str] = field(default_factory=list)
     head: str | None = None
-    """What HEAD was when the task began."""
+    """HEAD when the task began."""
     said: str = ""
     """The agent's last words."""
     denied: list[str] = field(default_factory=list)
@@ -91,9 +91,9 @@ class Job:
     unlanded: list[str] = field(default_factory=list)
     """Paths that it changed and that are in no commit."""
     spent: float = 0.0
-    """Seconds that its agent has worked."""
+    """How many seconds its agent has worked."""
     claimed: bool = False
-    """The run itself claimed its bead in the fleet, and so may give it back."""
+    """The run itself claimed its bead in the fleet, so the run may give it back."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -108,7 +108,7 @@ class Job:
 
 
 def job_of(kept: dict[str, Any]) -> Job | None:
-    """A job from the run's record, None for what no version of ours has written."""
+    """A job from the run's record; None for one that no version of ours has written."""
     known = {key: kept[key] for key in Job.__dataclass_fields__ if key in kept}
     try:
         job = Job(**known)
@@ -116,14 +116,15 @@ def job_of(kept: dict[str, Any]) -> Job | None:
         return None
     numbers = (job.copy, job.number, job.total, job.iteration)
     sound = isinstance(job.text, str) and is_valid(job.session) and all(type(n) is int for n in numbers)
-    # The loop removes worktrees that it made; a record that names another folder must not make it do so.
+    # The loop removes worktrees that it made. A record that names another folder must not make it remove
+    # that.
     if job.tree is not None and not _is_ours(job.root, job.tree):
         return None
     return job if sound else None
 
 
 def _is_ours(root: object, tree: object) -> bool:
-    """True for a worktree and branch as the loop itself would name them."""
+    """True for a worktree and branch with names that the loop itself would give."""
     if not isinstance(root, str) or not isinstance(tree, str) or not tree.startswith("ralph/"):
         return False
     name = tree.removeprefix("ralph/")
@@ -148,7 +149,7 @@ class Ledger:
         self.record = record
         self.jobs = [job for kept in record["tasks"] if isinstance(kept, dict) and (job := job_of(kept))]
         self.seen = {text for text in record.get("seen") or () if isinstance(text, str)}
-        # what was ticked under another name than the task had when it began
+        # Tasks that were ticked under another name than they had when they began.
         self.ticked: set[tuple[str, int]] = {
             (one[0], one[1]) for one in record.get("ticked") or () if _is_key(one)
         }
@@ -161,12 +162,12 @@ class Ledger:
         return str(self.record["run"])
 
     def add(self, job: Job) -> None:
-        """A task joins the run."""
+        """Add a task to the run."""
         with self._lock:
             self.jobs = [*self.jobs, job]
 
     def save(self) -> None:
-        """Put everything on disk."""
+        """Write everything to disk."""
         with self._lock:
             self.record["seen"] = sorted(self.seen)
             self.record["ticked"] = sorted(self.ticked)
@@ -183,7 +184,7 @@ class Ledger:
         self.save()
 
     def tell(self, topic: str, job: Job | None = None, **payload: object) -> None:
-        """An event of the loop's own in the run's file."""
+        """Write an event of the loop into the run's file."""
         if job is not None:
             payload = {"task": job.text, "n": job.number, "session": job.session, **payload}
         emitting.own_event(self.ctx, self.run, topic, **payload)

@@ -1,7 +1,7 @@
-"""The plan of a loop: its boxes, what became of a task's text, what is skipped, and which task comes next.
+"""The plan of a loop: its boxes, reworded tasks, skipped tasks, and which task comes next.
 
-Agents, people and git write the plan while the loop works. What is done the run's record decides; the plan
-is a view of it.
+Agents, people and git write the plan while the loop works. The run's record decides what is done; the plan
+only shows it.
 """
 
 import json
@@ -56,7 +56,7 @@ Key = tuple[str, int]
 
 @contextmanager
 def changing_boxes() -> Iterator[None]:
-    """For whoever changes boxes and what they stand for: one at a time."""
+    """Held by whoever changes boxes and the record of them, one at a time."""
     with _turn:
         yield
 
@@ -67,19 +67,19 @@ def open_boxes(path: str) -> set[Key]:
 
 
 def repair_boxes(ledger: Ledger, path: str, before: Collection[Key], say: Say) -> None:
-    """Make the boxes say what the record says; ``before`` are the tasks open when an agent began."""
+    """Make the boxes agree with the record; ``before`` are the tasks that were open when an agent began."""
     done = []
     with changing_boxes():
         landed = {job.key for job in ledger.jobs if job.outcome in LANDED} | ledger.ticked
         try:
             tasks = plans.tasks_of(path)
         except RalphError:
-            return  # the agent took the plan away; the next look at it says so
+            return  # the agent removed the plan; the next look at it reports that
         for task in tasks:
             if task.done and task.key in before and task.key not in landed:
                 plans.tick(ledger.ctx.layout, path, task.key, done=False)
                 done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
-            # A `git checkout` of the plan, or an agent that rewrote it, brings the old boxes back.
+            # A `git checkout` of the plan, or an agent that rewrote it, brought the old box back.
             elif not task.done and task.key in landed:
                 plans.tick(ledger.ctx.layout, path, task.key)
                 done.append(f"'{task.text}' has landed in this run: its box is ticked again")
@@ -102,7 +102,7 @@ def neighbours(tasks: Sequence[Task], key: tuple[str, int]) -> tuple[str | None,
 
 
 def successor(tasks: Sequence[Task], job: Job, seen: Container[str]) -> tuple[str, int] | None:
-    """The key of what stands in the place of a job's task now, None when that is not certain."""
+    """The key of the task that stands in the place of a job's task now; None when that is not certain."""
     if job.before is None and job.after is None:
         return None
     found = [
@@ -114,7 +114,7 @@ def successor(tasks: Sequence[Task], job: Job, seen: Container[str]) -> tuple[st
 
 
 def _shares_words(one: str, other: str) -> bool:
-    """True where half of the shorter text's words are in the other."""
+    """True where the other text has half of the shorter text's words."""
     words, rest = sorted((set(_words(one)), set(_words(other))), key=len)
     return not words or 2 * len(words & rest) >= len(words)
 
@@ -129,7 +129,7 @@ def _words(text: str) -> list[str]:
 # run of the same plan goes on with what was skipped; ``--from`` with the task lifts it.
 
 
-# One short line a skipped task.
+# In bytes; a skipped task takes one short line.
 _SKIPS_LIMIT = 1 << 20
 
 
@@ -138,7 +138,7 @@ def _skips_file(layout: Layout, run: str) -> str:
 
 
 def _read_skips(layout: Layout, run: str) -> dict[Key, bool]:
-    """The last word on each task of a run."""
+    """The last statement on each task of a run."""
     try:
         data = files.read_bytes(_skips_file(layout, run), _SKIPS_LIMIT)
     except OSError:
@@ -147,7 +147,7 @@ def _read_skips(layout: Layout, run: str) -> dict[Key, bool]:
     for row in jsonline.objects(data):
         text, copy = row.get("text"), row.get("copy")
         if isinstance(text, str) and type(copy) is int:
-            # A later line wins: skipped, taken up again, skipped.
+            # A later line counts: skipped, taken up again, skipped.
             found[text, copy] = row.get("skip") is True
     return found
 
@@ -159,7 +159,7 @@ def _write_skip(layout: Layout, run: str, key: Key, skip: bool) -> None:
 
 
 def is_skipped(ledger: Ledger, key: Key) -> bool:
-    """True for a task to pass over."""
+    """True for a task that must be skipped."""
     return _read_skips(ledger.ctx.layout, ledger.run).get(key, False)
 
 
@@ -177,7 +177,7 @@ def carry_on_skips(ctx: Context, old: str | None, ledger: Ledger) -> None:
 
 
 def task_named(tasks: list[Task], typed: str) -> Task:
-    """The task that is meant: its number, or its text. Raises Fatal for none."""
+    """The task with this number or text. Raises Fatal for none."""
     found = [task for task in tasks if typed in (str(task.number), task.text)]
     if not found:
         raise Fatal(f"the plan has no task '{typed}'", "git ralph plan show")
@@ -185,7 +185,7 @@ def task_named(tasks: list[Task], typed: str) -> Task:
 
 
 def skip(ctx: Context, run: str | None, typed: str) -> str:
-    """Pass a task over in a run; returns its text. Raises Refused for one at work or landed, else Fatal."""
+    """Skip a task in a run; returns its text. Raises Refused for one at work or landed, else Fatal."""
     record = running.named(ctx, run)
     plan = record.get("plan")
     if not isinstance(plan, str):
@@ -209,7 +209,7 @@ def skip(ctx: Context, run: str | None, typed: str) -> str:
 
 
 def take_over(ctx: Context, ledger: Ledger, plan: str, say: Say) -> None:
-    """Note in a new run what earlier ones landed and skipped; said where it ticks a box again."""
+    """Note in a new run what earlier ones landed and skipped; tell where that ticks a box again."""
     found = _earlier_runs(ctx, ledger)
     carry_on_skips(ctx, str(found[-1]["run"]) if found else None, ledger)
     if not found or not _is_as_in_head(ctx, plan):
@@ -235,7 +235,7 @@ def unfinished_session(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> st
             if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != key:
                 continue
             session = job.get("session")
-            # A worktree of its own keeps its work by itself; a loop that runs answers for its task.
+            # A worktree of its own keeps its work anyway; and a running loop is responsible for its own task.
             if job.get("outcome") in LANDED or job.get("root") is not None or running.is_live(record):
                 return None
             if not isinstance(session, str) or not is_valid(session):
@@ -250,7 +250,7 @@ def _is_in(ctx: Context, commit: str, head: str) -> bool:
 
 
 def _earlier_runs(ctx: Context, ledger: Ledger) -> list[dict[str, Any]]:
-    """The loops of this plan and worktree before this one."""
+    """The earlier loops of this plan and worktree."""
     found = []
     for run in runs.all_ids(ctx.layout):
         if run == ledger.run:
@@ -274,9 +274,9 @@ def _is_as_in_head(ctx: Context, plan: str) -> bool:
 
 
 DROPPED = "dropped"
-# A task may be a paragraph; what the summary and the tracker show of it is one line.
+# In characters. A task may be a paragraph; the summary and the tracker show it in one line.
 _TITLE = 200
-# An agent that adds a task for each one it does would never be done.
+# An agent that adds a task for each one that it does would never end.
 _ADDED = 20
 
 
@@ -293,7 +293,7 @@ class Queue:
         self._full = False
 
     def next(self) -> Job | None:
-        """The next task to start, None when there is none, or ``--max-tasks`` is reached."""
+        """The next task to start; None when there is none, or ``--max-tasks`` is reached."""
         if self.options.max_tasks is not None and self._handed >= self.options.max_tasks:
             return None
         job = self._resumed() or self._fresh()
@@ -308,7 +308,7 @@ class Queue:
                 continue
             if self._is_wanted(job):
                 if job.outcome is not None and job.step == AGENT:
-                    job.iteration = 0  # it failed: a new attempt has all its iterations
+                    job.iteration = 0  # it failed, so a new attempt has all its iterations
                 job.outcome, job.code, job.notes, job.spent = None, 0, [], 0.0
                 return job
             job.outcome = DROPPED
@@ -316,7 +316,7 @@ class Queue:
         return None
 
     def _is_wanted(self, job: Job) -> bool:
-        """False for a task that was taken out of the plan before its work was done."""
+        """False for a task that was removed from the plan before its work was done."""
         if self.options.plan is None or job.step not in (AGENT, VERIFY):
             return True
         tasks = plans.tasks_of(self.options.plan)
@@ -346,7 +346,7 @@ class Queue:
         return None
 
     def _begin(self, tasks: list[plans.Task], taken: set[tuple[str, int]]) -> None:
-        """Look at the plan as it is when the loop begins: where to start, and what is in it."""
+        """Read the plan as the loop begins: where to start, and which tasks it has."""
         if not self._first:
             return
         self._first = False
@@ -358,7 +358,7 @@ class Queue:
         self.ledger.begun |= {task.key for task in tasks}
 
     def _is_too_much(self, task: plans.Task) -> bool:
-        """True for a task that agents added beyond what one run takes on."""
+        """True for a task that agents added beyond what one run accepts."""
         if task.key in self.ledger.begun:
             return False
         said = self.ledger.ctx.config.get("ralph.maxadded") or ""
@@ -392,7 +392,7 @@ class Queue:
         )
 
     def _session(self, key: tuple[str, int]) -> str:
-        """A new session, or that of an earlier attempt whose edits wait: nobody else lands them."""
+        """A new session, or that of an earlier attempt with pending edits, which nobody else would land."""
         old = None if self.options.worktree else unfinished_session(self.ledger.ctx, self.ledger, key)
         if old is not None:
             called = self.ledger.ctx.called(old)
@@ -409,7 +409,7 @@ class Queue:
         return Job(title[:_TITLE], 1, 1, 1, details.strip(), self.options.bead, session=lifecycle.new_id())
 
     def open_count(self) -> int:
-        """How many boxes are open in the plan now."""
+        """The number of open boxes in the plan now."""
         if self.options.plan is None:
             return 0
         return sum(not task.done for task in plans.tasks_of(self.options.plan))

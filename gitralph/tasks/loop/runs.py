@@ -1,4 +1,4 @@
-"""The runs: begun and ended by hand, listed, and what is to be read and seen of one.
+"""The runs: started and ended by hand, listed, and what a person reads and sees of one.
 
 ``git ralph run start|resume|list|end|logs``, and the live screen.
 """
@@ -25,15 +25,15 @@ from gitralph.records.run_record import Record
 from gitralph.tasks.loop.ledger import AGENT, Job
 
 ENDS = frozenset(["loop.terminate"])
-# They go into a person's terminal or an agent's prompt; of more it is said how many.
+# News go into a terminal or a prompt; of more than this only the number is told.
 _NEWS_LIMIT = 200
-# Finished runs that gc leaves; a record is a few KB, its output may be 32 MiB a task.
+# gc leaves so many finished runs; a record is a few KB, its output may be 32 MiB for each task.
 _KEEP = 50
 
 
 @dataclass
 class Resumed:
-    """A run that goes on: its record, and the events nobody was handed yet."""
+    """A run that goes on: its record, and the events that nobody was given yet."""
 
     record: Record
     news: list[Emitted] = field(default_factory=list)
@@ -50,7 +50,7 @@ def start(ctx: Context) -> str:
 
 
 def is_live(record: Record) -> bool:
-    """True while the process of a loop is there."""
+    """True while the process of a loop exists."""
     return not record.get("ended") and process.is_alive(record.get("process")) is True
 
 
@@ -64,7 +64,7 @@ def state_of(record: Record) -> str:
 
 
 def named(ctx: Context, run: str | None) -> Record:
-    """The run that is meant: given, or current here. Raises Fatal when there is none to speak of."""
+    """The given run, or the one current here. Raises Fatal when there is none."""
     if run is not None:
         return runs.read(ctx.layout, run)
     found, warnings = runs.current(ctx.layout)
@@ -83,14 +83,14 @@ def refuse_live(record: Record, verb: str) -> None:
 
 
 def resume(ctx: Context, run: str | None) -> Resumed:
-    """Go on with a run: same id, file and marker. Raises Fatal when there is nothing to resume."""
+    """Continue a run with the same id, file and marker. Raises Fatal when there is nothing to resume."""
     record = named(ctx, run)
     refuse_live(record, "resumed")
     return reopen(ctx, record)
 
 
 def reopen(ctx: Context, record: Record) -> Resumed:
-    """Mark a run as current and going on, and hand on what came since it was left."""
+    """Mark a run as current and open, and return the events since it was left."""
     found = Resumed(record)
     upto = _collect(ctx.layout, found)
     run = found.run
@@ -103,7 +103,7 @@ def reopen(ctx: Context, record: Record) -> Resumed:
 
 
 def _collect(layout: Layout, found: Resumed) -> int:
-    """Fill in what came after the last end and after what was handed on; returns the present end."""
+    """Fill in the events after the last end and after those already given; returns the present end."""
     fd = events.open_events(layout.events(event_log.name_of_run(found.run)))
     if fd is None:
         return 0
@@ -113,7 +113,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
             upto = row.end
             if not isinstance(row, Emitted):
                 continue
-            # An agent starts with what came after the last end, also where the record of the run was lost.
+            # An agent starts with the events after the last end, also where the record of the run was lost.
             if row.topic in ENDS:
                 found.news, found.more = [], 0
             elif row.start >= handed and not emitting.is_own(row):
@@ -128,7 +128,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
 
 def _handed(record: Record, fd: int) -> int:
     handed = record.get("handed")
-    # A file shorter than that is another one: all of it is new.
+    # A shorter file is another file, and everything in it is new.
     return handed if type(handed) is int and handed <= os.fstat(fd).st_size else 0
 
 
@@ -206,9 +206,9 @@ def write_summary(layout: Layout, run: str, text: str) -> None:
 # Bounded: beyond OUTPUT_LIMIT a file is put aside and a new one begun, and only the last two are kept.
 
 
-# A build that prints for hours must not fill the disk; what a person reads is at the end.
+# In bytes. A build that prints for hours must not fill the disk, and people read the end.
 OUTPUT_LIMIT = 16 << 20
-# Between looks of --follow: soon enough for reading along, cheap enough to leave running.
+# In seconds, between two looks of --follow: soon enough for reading along, and cheap.
 _PAUSE = 0.3
 _ASIDE = ".1"
 
@@ -226,11 +226,11 @@ class Output:
         self._lock = threading.Lock()
 
     def heading(self, text: str) -> None:
-        """Say what comes next."""
+        """Write a heading for what comes next."""
         self(f"=== {sessionfile.now()} {text}\n".encode("utf-8", "replace"))
 
     def __call__(self, chunk: bytes) -> None:
-        """Take some output. A full disk costs the output, never the task."""
+        """Append some output. A full disk costs the output, never the task."""
         with self._lock:
             try:
                 files.make_folder(os.path.dirname(self.path))
@@ -247,7 +247,7 @@ class Output:
 
 
 def sessions_of(record: Record, task: str | None) -> list[tuple[str, str]]:
-    """Title and session of each task of a run, or of one by its number or text. Raises Fatal for another."""
+    """Title and session of each task of a run, or of one by number or text. Raises Fatal for another."""
     rows = [one for one in record["tasks"] if isinstance(one, dict) and isinstance(one.get("session"), str)]
     if task is not None:
         rows = [one for one in rows if task in (str(one.get("number")), one.get("text"), one["session"])]
@@ -271,7 +271,7 @@ def read_output(layout: Layout, run: str, session: str) -> Iterator[bytes]:
 def follow_output(
     layout: Layout, run: str, tasks: Callable[[], list[tuple[str, str]]], over: Callable[[], bool]
 ) -> Iterator[tuple[str, bytes]]:
-    """Output as it comes, with the title of its task, until the run is over and all is read."""
+    """Output as it comes, with its task's title, until the run is over and everything is read."""
     places: dict[str, tuple[int, int]] = {}
     while True:
         ends = over()
@@ -295,7 +295,7 @@ def _new_output(path: str, places: dict[str, tuple[int, int]]) -> Iterator[bytes
             now = os.fstat(fd)
             if name != path and now.st_ino != inode:
                 continue
-            # Another inode under the same name: it was put aside meanwhile, and this one begins at 0.
+            # Another inode under the same name: the old file was put aside, and this one begins at 0.
             if now.st_ino != inode:
                 at = 0
             chunk = os.pread(fd, OUTPUT_LIMIT * 2, at)
@@ -310,13 +310,13 @@ def _new_output(path: str, places: dict[str, tuple[int, int]]) -> Iterator[bytes
 # --- what is to be seen of a loop at work; reads only ---
 
 
-# A glance must stay cheap with a long events file: a session silent for so many events shows none.
+# In events: a look must stay cheap with a long file, so a session that was silent for longer shows none.
 _TAIL = 200
 
 
 @dataclass
 class View:
-    """What people may look at while the loop works; read by another thread, so only replaced whole."""
+    """What people see while the loop works. Another thread reads it, so it is only replaced whole."""
 
     run: str | None = None
     jobs: list[Job] = field(default_factory=list)
@@ -330,7 +330,7 @@ class View:
 
 @dataclass(frozen=True)
 class Glance:
-    """One running task, now."""
+    """One running task at this moment."""
 
     name: str
     text: str
@@ -373,7 +373,7 @@ def _last_event(layout: Layout, run: str | None, session: str) -> str:
 
 
 def looker(layout: Layout) -> Look:
-    """A function that takes the glances of now."""
+    """A function that returns the running tasks of the moment."""
 
     def look(view: View) -> list[Glance]:
         return [_glance(layout, view, job) for job in view.jobs if job.session in view.begun]

@@ -1,4 +1,4 @@
-"""What runs when: fills the slots, takes what comes back, lets the entangled wait, stops in order."""
+"""Decides what runs when: fills free slots, takes results, lets entangled tasks wait, stops in order."""
 
 import contextlib
 import os
@@ -46,33 +46,33 @@ from gitralph.tasks.tracker import Item, Tracker
 
 @dataclass(frozen=True)
 class Returned:
-    """A job that came back, with what it raised."""
+    """A job that came back, with the error that it raised, if any."""
 
     job: Job
     error: BaseException | None
 
 
 class Crew:
-    """The threads of one loop. :meth:`ask_to_stop` is for signal handlers, which may call it repeatedly."""
+    """The threads of one loop. Signal handlers call :meth:`ask_to_stop`, repeatedly if need be."""
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
-        # A handler must never wait, least of all for a pipe that its own thread is to empty.
+        # A handler must never wait, least of all for a pipe that its own thread should empty.
         os.set_blocking(self._write, False)
         self._done: deque[Returned] = deque()
         self.asked = 0
 
     def ask_to_stop(self) -> None:
-        """Make the loop stop as soon as it looks; the second time it does not wait for anybody."""
+        """Make the loop stop at its next look; after a second call it waits for nobody."""
         self.asked += 1
         self._wake()
 
     def _wake(self) -> None:
-        with contextlib.suppress(OSError):  # full: whoever waits will look anyway
+        with contextlib.suppress(OSError):  # the pipe is full, so the loop looks anyway
             os.write(self._write, b".")
 
     def start(self, job: Job, work: Callable[[], None]) -> None:
-        """Do a job in a thread of its own; it dies with the process, since a thread cannot be stopped."""
+        """Do a job in a thread of its own. The thread dies with the process, since it cannot be stopped."""
 
         def run() -> None:
             error: BaseException | None = None
@@ -80,14 +80,15 @@ class Crew:
                 work()
             except BaseException as caught:
                 error = caught
-            # Before the byte: whoever is woken finds it. A deque's append is atomic, so no lock is taken.
+            # Appended before the byte is written, so whoever wakes up finds it. A deque's append is atomic
+            # and needs no lock.
             self._done.append(Returned(job, error))
             self._wake()
 
         threading.Thread(target=run, daemon=True).start()
 
     def wait(self, seconds: float) -> list[Returned]:
-        """The jobs that came back, at once where some did; none after so long, or when asked to stop."""
+        """Return the jobs that came back, at once where some did; none after ``seconds`` or a stop."""
         if not self._done and select.select([self._read], [], [], seconds)[0]:
             os.read(self._read, 4096)
         found = []
@@ -100,11 +101,11 @@ class Crew:
 
 
 class NotYetError(Exception):
-    """An earlier task has to come home first."""
+    """An earlier task must be merged first."""
 
 
 def advance(worker: Worker, job: Job, view: View, may_merge: bool) -> None:
-    """Go on with a job until it is ticked. Raises RalphError, or NotYetError, with its step on record."""
+    """Continue a job until it is ticked. Raises RalphError, or NotYetError, with its step on record."""
     begun = time.monotonic()
     view.begun[job.session] = begun
     try:
@@ -116,7 +117,7 @@ def advance(worker: Worker, job: Job, view: View, may_merge: bool) -> None:
 
 def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
     if job.bead and job.step == AGENT:
-        # On record with the next step: a claim that a kill left unnoted is the user's to give back.
+        # Recorded with the next step. A claim that a kill left unrecorded is the user's to give back.
         job.claimed = at_work.begin(worker.ctx, job.bead) or job.claimed
     tracker = Tracker.of(worker.ctx, worker.ctx.repo.root, worker.warn_once, named=True)
     if worker.options.worktree and job.root is None:
@@ -127,7 +128,7 @@ def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
         if job.step in (AGENT, VERIFY, COMMIT):
             _make(worker, ctx, job, tracker)
         if job.step == MERGE:
-            # Agent and checks need not wait for the earlier tasks, coming home does.
+            # Agent and checks need not wait for the earlier tasks, but merging must.
             if not may_merge:
                 raise NotYetError
             task_landing.merge(worker, ctx, job)
@@ -142,7 +143,7 @@ def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
 
 
 def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker) -> None:
-    """Agent, checks and commit; a check that fails sends the agent back while it has iterations left."""
+    """Agent, checks and commit; after a failed check the agent runs again while it has iterations left."""
     item = tracker.look(job.bead) if job.bead else Item()
     work.stay_on_branch(worker, ctx, job)
     if job.step == AGENT:
@@ -164,7 +165,7 @@ def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker) -> None:
             _check_and_commit(worker, ctx, job, item.body)
             return
         except CheckFailed as error:
-            # the agent has to look at it again, with what the check said
+            # the agent must look at it again, with the check's output
             again = job.iteration < worker.limit
             iteration = job.iteration if again else 0
             worker.ledger.step(job, AGENT, iteration=iteration, detail=error.message)
@@ -178,7 +179,7 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     landing = task_landing.look(worker, ctx, job, body)
     changed = [*landing.preview.changes, *landing.account.fresh]
     needed, options = work.are_needed(worker, ctx, job, changed), worker.options
-    # What nobody explains lies about in the directory and is in no commit: there a check proves nothing.
+    # An unexplained change lies in the directory and is in no commit, so a check there proves nothing.
     proves = options.proves or (options.prove is None and bool(landing.account.doubtful))
     if needed and job.step == VERIFY and not options.proves:
         work.verify(worker, ctx, job)
@@ -198,11 +199,11 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
 # --- the schedule ---
 
 
-# So soon a Ctrl-C or the end of the time is noticed; a task's end wakes the loop by itself.
+# In seconds, until a Ctrl-C or the end of the time is noticed. A task's end wakes the loop by itself.
 _PAUSE = 0.5
-# Children are made to end after five seconds; whoever asked the loop to stop waits no longer than ten.
+# In seconds. Children are killed after five seconds, and whoever stopped the loop waits at most ten.
 _GRACE = 8.0
-# With --keep-going: so many tasks in a row that come to nothing mean that something else is wrong.
+# With --keep-going, so many failed tasks in a row mean that something else is wrong.
 _IN_VAIN = 5
 
 
@@ -234,7 +235,7 @@ class Schedule:
         return self.worker.children
 
     def run(self) -> tuple[str, int]:
-        """Work until nothing more can be done; how it ended, and the exit code."""
+        """Work until nothing more can be done; returns how it ended, and the exit code."""
         try:
             while not self.crew.asked and not self._late() and self._fill():
                 self._collect()
@@ -256,7 +257,7 @@ class Schedule:
         return self._error is not None or (self._deadline is not None and time.monotonic() >= self._deadline)
 
     def _fill(self) -> bool:
-        """Start what there is room for; False when all is done."""
+        """Start as many jobs as there is room for; False when all is done."""
         while len(self._running) < self.worker.options.jobs:
             job = self._next()
             if job is None:
@@ -267,7 +268,7 @@ class Schedule:
         if not self._running and self._waiting and not self._last_try:
             # what looked entangled may have been somebody in the middle of an edit
             self.crew.wait(_PAUSE)
-            # Once for all that wait: with nobody at work nothing will change by itself after it.
+            # Only once for all that wait: with nobody at work nothing will change afterwards.
             self._last_try = True
             self._wake()
             return self._fill()
@@ -299,7 +300,7 @@ class Schedule:
     def _collect(self) -> None:
         at_work.beat_if_due(self.worker.ctx)  # an agent without hooks may work for hours
         done = self.crew.wait(_PAUSE)
-        # A terminal's signal goes to the git that a job waits for as well: it is no failure of that job.
+        # A terminal's signal also reaches the git for which a job waits; that is no failure of the job.
         take = self._take_late if self.crew.asked else self._take
         for one in done:
             self._running.remove(one.job)
@@ -308,7 +309,7 @@ class Schedule:
             self._show()
 
     def _take(self, done: Returned) -> None:
-        """What came of one job."""
+        """Handle the result of one job."""
         job, error = done.job, done.error
         if error is None:
             self._last_try, self._in_vain = False, 0
@@ -334,7 +335,7 @@ class Schedule:
             self._error = error
 
     def _park(self, job: Job, error: Entangled) -> None:
-        """An entangled job waits while another may yet make room; else it stays open."""
+        """Let an entangled job wait while another job may still make room; else it stays open."""
         sessions = {other.session for other in (*self._running, *self._waiting, *self._ready)}
         if not self._last_try and (sessions or self._rivals_left(error)):
             called = [self.ledger.ctx.called(one) for one in error.rivals]
@@ -344,7 +345,7 @@ class Schedule:
             self._fail(job, ENTANGLED, error)
 
     def _pass_over(self, job: Job, error: RalphError) -> None:
-        """Another clone has this bead, or a lock on the server is in its way: the box stays open."""
+        """Leave the box open: another clone has this bead, or a lock on the server is in the way."""
         self.ledger.step(job, job.step, outcome=SKIPPED, detail=error.message, code=error.exit_code)
         self.ledger.tell("task.skipped", job, reason=error.message)
         self.hints += [hint for hint in error.hints if hint not in self.hints]
@@ -373,7 +374,7 @@ class Schedule:
         self.view.jobs = list(self.ledger.jobs)
 
     def _stop(self) -> None:
-        """Ask the children to end, and wait for the threads; not for ever, and not when asked twice."""
+        """Ask the children to end, and wait for the threads: not for ever, and not when asked twice."""
         self.children.stop_all()
         deadline = time.monotonic() + _GRACE
         while self._running and time.monotonic() < deadline and self.crew.asked < 2:
@@ -384,11 +385,11 @@ class Schedule:
             self.children.kill_all()
 
     def _take_late(self, done: Returned) -> None:
-        """A job that came back while we stop: what it reached counts."""
+        """Handle a job that came back while the loop stops: what it reached counts."""
         known = isinstance(done.error, RalphError | NotYetError | OSError)
         if done.error is not None and not known and self._error is None:
             self._error = done.error
-        # A task that landed while we stopped is done, whatever asked us to stop.
+        # A task that landed meanwhile is done, whatever asked the loop to stop.
         if done.job.outcome not in LANDED:
             self.ledger.step(done.job, done.job.step, process=None)
 
@@ -400,8 +401,8 @@ class Schedule:
         if open_jobs:
             return ENTANGLED, REFUSED
         elsewhere = [job for job in self.ledger.jobs if job.outcome == SKIPPED and job.code]
-        # With a plan others' tasks are passed over and the rest counts; a single task that somebody else has
-        # is the answer.
+        # With a plan the tasks of others are skipped and the rest counts. For a single task its owner is the
+        # answer.
         if elsewhere and self.worker.options.plan is None:
             return SKIPPED, elsewhere[0].code
         left = self.queue.open_count()
@@ -424,7 +425,7 @@ def _landed(job: Job) -> str:
 
 
 def mark_end(ledger: Ledger, outcome: str) -> None:
-    """Put the end of the loop on record."""
+    """Record the end of the loop."""
     ledger.record.update(outcome=outcome, ended=sessionfile.now(), process=None)
     ledger.tell("loop.terminate", reason=outcome)
     ledger.save()

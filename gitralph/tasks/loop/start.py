@@ -32,7 +32,7 @@ from gitralph.tasks.loop.work import InterruptedLoop, Worker
 
 
 def say_obstacles(worker: Worker) -> None:
-    """Say what stands in the way: hooks that do not answer, and what is staged already."""
+    """Tell what stands in the way: hooks that do not answer, and what is staged already."""
     ctx, agent = worker.ctx, worker.options.agent
     if agent in AGENTS:
         verdict = judge(AGENTS[agent], found.where(ctx.repo.root, ctx.repo), ctx.environ)
@@ -53,11 +53,11 @@ _MOST_CLAIMS = 5
 
 
 def give_back_claims(ctx: Context, ledger: Ledger, say: Say) -> list[str]:
-    """Give back what this run claimed in vain; the next command for every claim that stays."""
+    """Give back what this run claimed in vain; returns the next command for every claim that stays."""
     held = at_work.held(ctx)
     steps = []
     for job in ledger.jobs:
-        # Without an outcome it was interrupted: a resumed run goes on with it.
+        # Without an outcome the task was interrupted, and a resumed run continues it.
         if job.bead not in held or job.outcome is None:
             continue
         held.discard(job.bead)
@@ -88,20 +88,20 @@ def _left_something(ctx: Context, job: Job) -> bool:
 
 
 _OVER = frozenset(["done", "ended"])
-# They stand in the prompt of each task: the last few tell where things are.
+# These events stand in the prompt of each task; the last few tell the state of things.
 _NEWS = 20
 
 
 @dataclass
 class Prepared:
-    """A loop that may start: its options, and the run it goes on with, if any."""
+    """A loop that may start: its options, and the run that it continues, if any."""
 
     options: Options
     record: runs.Record | None = None
 
 
 def with_plan(ctx: Context, options: Options) -> Options:
-    """The options with the plan in use filled in. Raises UsageError when nothing says what to do."""
+    """The options with the plan in use filled in. Raises UsageError when there is nothing to work on."""
     if options.plan or options.prompt or options.bead:
         return replace(options, plan=os.path.abspath(options.plan) if options.plan else None)
     plan = plans.current(ctx)
@@ -117,7 +117,7 @@ def _latest(ctx: Context, options: Options) -> runs.Record | None:
     name = plans.relative(ctx, options.plan) if options.plan else None
     for run in reversed(runs.all_ids(ctx.layout)):
         record = runs.read(ctx.layout, run)
-        # A run by hand has no options: no loop can go on with it.
+        # A run by hand has no options, so no loop can continue it.
         if record.get("worktree") != ctx.layout.token or not isinstance(record.get("options"), dict):
             continue
         if name is None or record.get("plan") == name:
@@ -126,13 +126,13 @@ def _latest(ctx: Context, options: Options) -> runs.Record | None:
 
 
 def interrupted(ctx: Context, options: Options) -> runs.Record | None:
-    """The run that ``--resume`` would go on with, None when there is none."""
+    """The run that ``--resume`` would continue, None when there is none."""
     record = _latest(ctx, options)
     return None if record is None or record.get("outcome") in _OVER else record
 
 
 def resumed(ctx: Context, options: Options) -> Prepared:
-    """The options of the interrupted run, with what was given now on top. Raises Fatal without one."""
+    """The options of the interrupted run, overlaid with those given now. Raises Fatal without such a run."""
     if options.plan:
         options = with_plan(ctx, options)
     record = interrupted(ctx, options)
@@ -155,13 +155,13 @@ _COUNTS = frozenset(["max_iterations", "max_tasks"])
 
 
 def _options(kept: dict[str, object]) -> Options:
-    """The options of a run's record. Raises Fatal where no run of ours has written them."""
-    # A later version may have had more of them.
+    """The options in a run's record. Raises Fatal where no run of ours has written them."""
+    # A later version may have had more options.
     known = {f.name for f in fields(Options)}
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in kept.items() if key in known}
     empty = vars(Options())
     for key, value in values.items():
-        # What is as it is without a word needs no check.
+        # A default value needs no check.
         if value != empty[key] and not _is_option(key, empty[key], value):
             raise Fatal(f"the record of the run has no sound '{key}'", "git ralph run list")
     return Options(**values)  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def _is_option(key: str, empty: object, value: object) -> bool:
 
 @contextlib.contextmanager
 def _only_one(ctx: Context, options: Options) -> Iterator[None]:
-    """One loop a plan. Raises Refused with the pid of the other."""
+    """Allow one loop for each plan. Raises Refused with the pid of the other loop."""
     if options.plan is None:
         yield
         return
@@ -199,26 +199,26 @@ def _only_one(ctx: Context, options: Options) -> Iterator[None]:
 def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
     """Work through the plan. Raises UsageError, Refused or Fatal before anything is done.
 
-    Raises InterruptedLoop where it was asked to stop and what it was at failed for that reason.
+    Raises InterruptedLoop where it was asked to stop and its work failed for that reason.
     """
     try:
         return _run(ctx, prepared, say, view, cwd, crew)
     except (RalphError, OSError) as error:
         if not crew.asked:
             raise
-        # A terminal sends its signals to the whole group: the git that we had started died of it.
+        # A terminal sends its signals to the whole group, so the git that we had started died of it.
         again = summary.again(_typed(prepared.options.plan, cwd))
         raise InterruptedLoop("interrupted", *([again] if view.run else [])) from error
 
 
 def _typed(plan: str | None, cwd: str) -> str | None:
-    """A plan as somebody in ``cwd`` types it."""
+    """A plan as a person in ``cwd`` types it."""
     return None if plan is None else os.path.relpath(plan, cwd)
 
 
 def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
     options = prepared.options
-    # What was typed is judged in its order: a plan that is not there before an agent that is not named.
+    # What was typed is checked in order: a missing plan before a missing agent.
     if options.plan is not None:
         tasks = plans.tasks_of(options.plan)
         if options.from_task is not None:
@@ -228,7 +228,7 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         task_landing.checked_subject(options.subject)
     branch = _branch(ctx, prepared)
     if not options.worktree:
-        refuse_operation(ctx, "committed")  # better now than when the first agent has done its work
+        refuse_operation(ctx, "committed")  # better refused now than after the first agent has done its work
     begun = time.monotonic()
     with _only_one(ctx, options):
         ledger, news = _open(ctx, prepared, say)
@@ -274,12 +274,12 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
 
 
 def _keeps(ctx: Context, job: Job) -> bool:
-    """True where a task left something that a commit would find; not looked for in a worktree of its own."""
+    """True where a task left something for a commit; a worktree of its own is not examined."""
     return job.root is not None or bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
 
 
 def _branch(ctx: Context, prepared: Prepared) -> str | None:
-    """The branch of the run, pinned at its start. Raises Refused where HEAD left it since."""
+    """The branch of the run, fixed at its start. Raises Refused where HEAD has left it since."""
     now = gitdir.head_branch(ctx.repo.place)
     if prepared.record is None or "branch" not in prepared.record or prepared.options.worktree:
         return now

@@ -1,4 +1,4 @@
-"""What a loop will do, for ``--dry-run``, and what it came to: a row a task, what to type next."""
+"""What a loop will do, for ``--dry-run``, and its result: a row for each task, and what to type next."""
 
 import shlex
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def _environment(ctx: Context, plan: str | None, number: int, bead: str | None) 
 
 
 def planned_tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
-    """What a run would do. Raises UsageError or Fatal as run would."""
+    """What a run would do. Raises UsageError or Fatal as the run would."""
     command = launch.command_of(options, ctx.config, ctx.environ, cwd)
     words = [shlex.join(command.argv), *options.verify]
     if options.plan is None:
@@ -97,10 +97,10 @@ class Summary:
 def next_steps(
     found: Summary, called: Callable[[str], str], plan: str | None, keeps: Callable[[Job], bool]
 ) -> list[str]:
-    """What to type after a loop that came to no good end; ``called`` gives the name of a session.
+    """What to type after a loop with open tasks; ``called`` gives the name of a session.
 
-    ``keeps`` tells whether a task left anything that is not committed; ``plan`` is named from where the loop
-    was started.
+    ``keeps`` tells whether a task left uncommitted changes; ``plan`` is the name from the folder where the
+    loop began.
     """
     open_jobs = [job for job in found.jobs if job.outcome not in LANDED and job.session]
     steps = []
@@ -120,7 +120,7 @@ def next_steps(
 
 
 def again(plan: str | None, *more: str) -> str:
-    """The command that goes on with a run."""
+    """The command that continues a run."""
     return " ".join(["git ralph run", *([_quoted(plan)] if plan else []), "--resume", *more])
 
 
@@ -136,7 +136,7 @@ def row(job: Job) -> tuple[str, str, str, str, str]:
 
 
 def reason(job: Job) -> str:
-    """Why a task is where it is, in a sentence; empty for one that landed and has nothing to tell."""
+    """The reason for a task's state, in a sentence; empty for one that landed without remarks."""
     if job.outcome in LANDED:
         return ""
     if job.outcome is None:
@@ -156,9 +156,9 @@ HEAD = ("task", "outcome", "commit", "files", "time")
 
 
 def _cell(text: str) -> str:
-    """Text for a Markdown table, where it can be no markup."""
+    """Text for a Markdown table, without markup."""
     safe = printable(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
-    # A task's text is the plan's, and the table must stay one.
+    # The text comes from the plan, and the table must stay one.
     for mark in "|`*_[]":
         safe = safe.replace(mark, "\\" + mark)
     return safe

@@ -1,7 +1,7 @@
-"""One finished task lands: its commit, the way back from its own worktree, then the tick. In that order.
+"""Lands one finished task in this order: its commit, the merge from its own worktree, then the tick.
 
-What it changed is compared with what its commit would take before anything lands; where they differ the box
-stays open, with the list.
+What the task changed is compared with what its commit would take before anything lands. Where they differ the
+box stays open, with the list.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from gitralph.tasks.loop.work import Worker
 
 DEFAULT_SUBJECT = "Task {n}/{total}: {task}"
 SUBJECT_NAMES = ("n", "total", "task", "bead", "plan", "agent", "words")
-# git log --oneline and mail cut what is longer (git-commit(1), DISCUSSION: fewer than 50, at most 72 here)
+# In characters; git log --oneline and mail cut what is longer (git-commit(1), DISCUSSION: fewer than 50).
 _LONGEST = 72
 
 
 def checked_subject(template: str) -> str:
-    """A template from outside. Raises UsageError for one that names what there is not."""
+    """Check a template from outside. Raises UsageError for one with an unknown field."""
     try:
         named = [name for _, name, form, how in string.Formatter().parse(template) if name is not None]
         plain = all(not form and not how for _, name, form, how in string.Formatter().parse(template) if name)
@@ -73,7 +73,7 @@ def subject_of(worker: Worker, job: Job) -> str:
 
 
 def _agents_words(job: Job) -> str:
-    """The first line of what the agent said last that says something, without marks of Markdown."""
+    """The first line with words of what the agent said last, without Markdown's marks."""
     for line in job.said.split("\n"):
         text = re.sub(r"<promise>.*?</promise>", "", line).strip(" #*`_->\t")
         if text:
@@ -84,18 +84,18 @@ def _agents_words(job: Job) -> str:
 # --- landing ---
 
 
-# Waits of 0.5, 1, 1.5, 2 and 2.5 s between, each after the commit's own ten: another process would have to
-# hold the lock for over a minute.
+# Between the tries are waits of 0.5 to 2.5 s, and each try waits ten seconds itself: another process would
+# have to hold the lock for over a minute.
 _TRIES = 6
-# Between an agent's write and its hook the change is nobody's: 25 ms for a hook that has to start. While
-# other tasks are at work, such a change is looked at again for two seconds before it is held against one.
+# Between an agent's write and its hook the change is nobody's: a hook takes 25 ms to start. While other tasks
+# are at work, such a change is looked at again for two seconds before it counts against a task.
 _LOOKS, _BETWEEN = 10, 0.2
-# The kernel lock knows processes; threads of one loop take turns here and none spins on it.
+# The kernel's lock knows only processes. With this lock the threads of one loop take turns, and none spins.
 _turn = threading.Lock()
 
 
 class Entangled(Refused):
-    """The commit needs what somebody else has not committed yet; ``rivals`` says who."""
+    """The commit needs what somebody else has not committed yet; ``rivals`` tells who."""
 
     def __init__(self, error: Refused, rivals: list[str]) -> None:
         super().__init__(error.message, *error.hints, left=error.left)
@@ -103,7 +103,7 @@ class Entangled(Refused):
 
 
 class UnlandedError(Failed):
-    """The task is not done: ``blocked`` where the agent was refused what it wanted to do."""
+    """The task is not done. ``blocked``: the agent was refused what it wanted to do."""
 
     blocked = False
 
@@ -121,7 +121,7 @@ class PlainCommit:
 
 @dataclass(frozen=True)
 class TaskLanding:
-    """What a task is about to land: the commit as asked for, and how that compares with what it changed."""
+    """What a task is about to land: the commit as asked for, and its comparison with the changes."""
 
     request: Request
     preview: Result
@@ -136,7 +136,7 @@ def _not_the_trackers(paths: Iterable[bytes]) -> list[bytes]:
 def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Request:
     title = subject_of(worker, job)
     messages = (title, body) if body else (title,)
-    # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
+    # What only the task's own shell commands can explain is the task's work; a person may set it otherwise.
     shell = offers.setting(ctx.config) in (offers.AUTO, offers.INCLUDE)
     return Request(
         session=job.session,
@@ -158,11 +158,11 @@ def look(worker: Worker, ctx: Context, job: Job, body: str | None) -> TaskLandin
 
 
 def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: bool) -> Account:
-    """What the task changed against what lands, once other tasks' hooks had time to say what is theirs."""
+    """Compare what the task changed with what lands, after other tasks' hooks had time to record theirs."""
     found = account.take(ctx, worker.ledger, job, preview)
     for _ in range(_LOOKS):
-        # What lands is certain, and what git committed by hand too: only a task that would come away empty is
-        # given the time.
+        # What lands is certain, and so is what was committed by hand. Only a task that would land nothing
+        # gets the time.
         if preview.changes or by_hand or not found.doubtful or not _others_work(worker, job):
             break
         time.sleep(_BETWEEN)
@@ -191,7 +191,7 @@ def _rivals(left: Iterable[Any]) -> list[str]:
 def commit_request(worker: Worker, ctx: Context, request: Request) -> Result:
     """One commit at a time in this process; another process may hold the lock, so busy is tried again.
 
-    A commit with a proof takes its time and settles races by itself.
+    A commit with a proof takes its time and handles races by itself.
     """
     for attempt in range(_TRIES):
         try:
@@ -207,13 +207,12 @@ def commit_request(worker: Worker, ctx: Context, request: Request) -> Result:
 
 
 def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
-    """Raise UnlandedError where the task changed what does not land, or did nothing it may be ticked for."""
+    """Raise UnlandedError where the task changed what does not land, or did nothing that counts as done."""
     found, lands = landing.account, bool(landing.preview.changes) or landing.by_hand or job.commit is not None
     called = worker.ctx.called(job.session)
     claim = f"git ralph track --session {called} <path>  # claims a path for the task"
     skip = f"git ralph run skip {job.number}  # leaves the task open and goes on"
-    # Where something lands, what else changed meanwhile may be anybody's: it is told of, but does not hold
-    # the task.
+    # Where something lands, other changes may be anybody's: they are told, but do not hold the task back.
     held = found.missed + ([] if lands else found.doubtful + found.astray)
     job.unlanded = held
     if found.missed:
@@ -245,7 +244,7 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
 
 
 def _check_idle(worker: Worker, job: Job, skip: str) -> None:
-    """A task that changed nothing is done only when nothing says otherwise."""
+    """Accept a task that changed nothing only when nothing speaks against it."""
     if job.denied:
         agent = worker.options.agent or "<agent>"
         error = UnlandedError(
@@ -269,7 +268,7 @@ def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: 
         raise _refused(error) from error
     job.notes += [note for note in result.notes if note not in job.notes]
     job.notes += [f"left out: '{shown(left.path)}' ({left.reason})" for left in result.left]
-    # the commit of a run killed right after landing, or one that the agent made itself
+    # the commit of a run that was killed right after landing, or one that the agent made itself
     job.commit = result.commit or committed(ctx, job)
     if job.commit is None and (plain := landing.by_hand or _by_hand(ctx, job, result)) is not None:
         more = f", which holds {listed(plain.others)} as well" if plain.others else ""
@@ -294,7 +293,7 @@ def _last_line(said: str) -> str:
 
 
 def committed(ctx: Context, job: Job) -> str | None:
-    """The last commit that took something of the session, or one of the agent's own that names it."""
+    """The last commit that took something of the session, or one by the agent that names the session."""
     oids = [fields.get("commit") for fields in commit_log.read(ctx.layout, job.session).commits]
     found = [oid for oid in oids if isinstance(oid, str)]
     return found[-1] if found else _own_commit(ctx, job)
@@ -313,7 +312,7 @@ def _own_commit(ctx: Context, job: Job) -> str | None:
 
 
 def _by_hand(ctx: Context, job: Job, result: Result) -> PlainCommit | None:
-    """The last commit by plain git that holds a path of the task's which has nothing left to commit."""
+    """The last commit by plain git with a path of the task that has nothing left to commit."""
     paths = [left.path for left in result.left if left.reason == decision.UNCHANGED]
     head = gitdir.head_oid(ctx.repo.place)
     if not paths or job.head is None or head is None or head == job.head:
@@ -337,14 +336,14 @@ def _files_of(ctx: Context, oid: str) -> list[str]:
 
 
 def merge(worker: Worker, ctx: Context, job: Job) -> None:
-    """Bring the commit of a task's own worktree home. Raises Refused when it cannot be merged."""
+    """Merge the commit of a task's own worktree. Raises Refused when it cannot be merged."""
     with _turn, changing_boxes():
         workplace.merge_home(worker.ctx, worker.ledger, job, worker.options.plan)
     worker.ledger.step(job, TICK)
 
 
 def tick(worker: Worker, ctx: Context, job: Job) -> None:
-    """Tick the task in the plan: only ever called for one that has landed or needed nothing."""
+    """Tick the task in the plan; only called for one that has landed or needed nothing."""
     with changing_boxes():
         if worker.options.plan is not None:
             tick_in(worker, worker.options.plan, job)

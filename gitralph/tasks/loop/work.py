@@ -1,4 +1,4 @@
-"""One task through its session, the agent's iterations and the checks. Commits nothing."""
+"""Takes one task through its session, the agent's iterations and the checks. Commits nothing."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from gitralph.tasks.prove import results
 from gitralph.tasks.prove.proof import Prover, Tree, describe
 
 DOCUMENTS = (".md", ".markdown", ".rst", ".adoc")
-# An agent that has not done a task in ten turns does not do it in an eleventh: the plan goes on, and a person
+# An agent that has not done a task in ten turns does not do it in an eleventh. The plan goes on, and a person
 # looks.
 ITERATIONS = 10
 _DONE = "task.done"
-# What goes into the next prompt of a check that failed: an argument of a program has 128 KiB at most
-# (MAX_ARG_STRLEN, execve(2)), and one line of a minified file may be longer.
+# In bytes, of a failed check's output in the next prompt: an argument has at most 128 KiB (MAX_ARG_STRLEN,
+# execve(2)), and one line of a minified file may be longer.
 _DETAIL = 8 << 10
-# Of an agent's last words; enough for a page of reasons, and small beside the prompt it goes into.
+# In characters, of an agent's last words: enough for a page of reasons, and small beside the prompt.
 _SAID = 4000
-# Asked again that often when the service says that too much was asked of it, each time twice as late.
+# When the service says that it is too busy, the call is repeated, each time after twice the wait.
 _BUSY = re.compile(rb"rate.?limit|too many requests|\b(?:429|529)\b|overloaded", re.I)
 _BACK_OFF = 30.0
 _RETRIES = 6
@@ -52,12 +52,12 @@ class InterruptedLoop(RalphError):
 
 
 class CheckFailed(Failed):
-    """A check failed: the agent may have another look, where it has iterations left."""
+    """A check failed: the agent may look again while it has iterations left."""
 
 
 @dataclass
 class Worker:
-    """What every task's thread works with. ``branch`` is the one the run began on, None when detached."""
+    """What every task's thread works with. ``branch`` is that at the run's start, None when detached."""
 
     ctx: Context
     options: Options
@@ -72,20 +72,20 @@ class Worker:
 
     @property
     def limit(self) -> int:
-        """How often the agent may be called for a task."""
+        """How many times the agent may be called for a task."""
         return self.options.max_iterations or (ITERATIONS if self.options.promise else 1)
 
     def warn_once(self, text: str) -> None:
-        """A warning that several tasks would repeat."""
+        """Give a warning once that several tasks would repeat."""
         if text not in self.warned:
             self.warned.add(text)
             self.say(f"warning: {text}")
 
     def context(self, job: Job) -> Context:
-        """A context of the job's own: the object database is not shared between threads."""
+        """A context of the job's own, since threads do not share the object database."""
         if job.root is None:
             return replace(self.ctx, repo=replace(self.ctx.repo))
-        # a GIT_DIR that we inherited names the caller's worktree, not the job's
+        # an inherited GIT_DIR names the caller's worktree, not the job's
         repo = open_repository(self.ctx.outer.elsewhere(job.root))
         return replace(self.ctx, repo=repo, layout=state_layout(repo.place, create=True))
 
@@ -95,7 +95,7 @@ class Worker:
 
 
 def stay_on_branch(worker: Worker, ctx: Context, job: Job) -> None:
-    """Raise Refused when HEAD is not on the branch that the run began on: work would land elsewhere."""
+    """Raise Refused when HEAD has left the branch of the run's start: work would land elsewhere."""
     if job.root is not None:
         return
     now = gitdir.head_branch(ctx.repo.place)
@@ -119,7 +119,7 @@ def environment(worker: Worker, ctx: Context, job: Job) -> dict[str, str]:
 
 
 def open_session(worker: Worker, ctx: Context, job: Job) -> None:
-    """The job's session: its own, the same one again after a crash."""
+    """The job's session: its own, and after a crash the same one again."""
     known = sessionfile.read(ctx.layout, job.session) is not None
     asked = lifecycle.NewSession(
         again=known,
@@ -129,12 +129,12 @@ def open_session(worker: Worker, ctx: Context, job: Job) -> None:
         task=str(job.number) if worker.plan else None,
     )
     lifecycle.start(ctx, job.session, asked)
-    # the loop is what must be alive for the session to count as live
+    # the loop must be alive for the session to count as live
     sessionfile.update(ctx.layout, job.session, process=process.identity(os.getpid()))
 
 
 def run_agent(worker: Worker, ctx: Context, job: Job, criteria: str | None) -> None:
-    """Iterate until the agent says it is done. Raises Failed at the limit or when the agent fails."""
+    """Call the agent until it says that it is done. Raises Failed at the limit or when the agent fails."""
     if stop_left_over(job.process):
         worker.say(f"{job.name}: stopped the agent that the interrupted run had left")
     record_cut_short_calls(worker, ctx, job)
@@ -158,11 +158,11 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
     """One call of the agent; True when the task is done."""
     text = launch.compose_prompt(job, worker.plan, worker.options.promise, criteria, worker.news)
     events_file = env["RALPH_EVENTS_FILE"]
-    # What was emitted in an earlier iteration must not end this one.
+    # An event of an earlier iteration must not end this one.
     since = os.stat(events_file).st_size
     if worker.options.plan is not None:
         with changing_boxes():
-            # Noted before the agent runs: what it ticks itself is opened again, by this list.
+            # Noted before the agent runs: boxes that the agent ticks itself are opened again, by this list.
             worker.ledger.open |= open_boxes(worker.options.plan)
     try:
         ended = _call(worker, ctx, job, env, text)
@@ -184,7 +184,7 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
 
 
 def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: str) -> Ended:
-    """Call the agent, again where its service was too busy. Raises Failed, InterruptedLoop."""
+    """Call the agent, again while its service is too busy. Raises Failed, InterruptedLoop."""
     output = worker.output(job)
     words = worker.command.words(text, output.path.removesuffix(".log") + ".prompt")
     for attempt in range(_RETRIES + 1):
@@ -217,7 +217,7 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
 
 
 def record_cut_short_calls(worker: Worker, ctx: Context, job: Job) -> None:
-    """The agent is dead: what it was killed in the middle of is on record before anybody looks."""
+    """Record what a dead agent was killed in the middle of, before anybody looks at the files."""
     found = account.record_open_calls(ctx, job.session)
     if found:
         worker.say(
@@ -232,7 +232,7 @@ def _pause(worker: Worker, attempt: int) -> float:
 
 
 def capped(ended: Ended) -> str:
-    """The end of what was printed, short enough for a message, a record and the next prompt."""
+    """The end of the output, short enough for a message, a record and the next prompt."""
     said = ended.last_lines().replace("\0", " ")
     return said if len(said) <= _DETAIL else "..." + said[-_DETAIL:]
 
@@ -255,10 +255,10 @@ def _told_done(path: str, since: int, job: Job) -> bool:
 
 
 def are_needed(worker: Worker, ctx: Context, job: Job, changed: Sequence[bytes]) -> bool:
-    """False when there are none, or only documentation changed since the task began, whoever changed it."""
+    """False when there are no checks, or only documentation changed since the task began."""
     if not worker.options.verify:
         return False
-    # Nothing changed at all is no documentation: the checks run on what is there.
+    # No change at all is no documentation: the checks run on what is there.
     if changed and all(map(_is_document, changed)) and not _has_moved(ctx, job):
         job.notes.append("only documentation changed; the checks were skipped")
         return False
@@ -266,7 +266,7 @@ def are_needed(worker: Worker, ctx: Context, job: Job, changed: Sequence[bytes])
 
 
 def _has_moved(ctx: Context, job: Job) -> bool:
-    """True when HEAD is another than when the task began: what came since wants checking as well."""
+    """True when HEAD has moved since the task began: what came since needs checking too."""
     record = sessionfile.read(ctx.layout, job.session) or {}
     return record.get("head") != gitdir.head_oid(ctx.repo.place)
 
@@ -302,7 +302,7 @@ def _failed(worker: Worker, job: Job, command: str, text: str, ended: Ended) -> 
 
 
 def judge(worker: Worker, ctx: Context, job: Job) -> Judge:
-    """Who runs the checks on the tree that the task's commit would have."""
+    """What runs the checks on the tree of the task's commit."""
     env, output = environment(worker, ctx, job), worker.output(job)
     own = {key: value for key, value in env.items() if key.startswith("RALPH_") or key == "PATH"}
     dropped = replace(ctx, environ=base_environment(ctx.environ))
@@ -328,7 +328,7 @@ def judge(worker: Worker, ctx: Context, job: Job) -> Judge:
 
 
 def judge_head(worker: Worker, ctx: Context, job: Job) -> None:
-    """Check what is there where a task changed nothing: HEAD's own tree. Raises CheckFailed."""
+    """Check HEAD's own tree where a task changed nothing. Raises CheckFailed."""
     head = gitdir.head_oid(ctx.repo.place)
     if head is not None:
         tree = ctx.git.line("rev-parse", "--verify", head + "^{tree}")

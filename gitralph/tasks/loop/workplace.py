@@ -1,4 +1,4 @@
-"""Where an agent works: a worktree of the task's own and the way home from it, and the guard on its git."""
+"""Where an agent works: a worktree of the task's own, its merge, and the guard on the agent's git."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ from gitralph.tasks.worktree.where import short
 # --- a worktree of its own: what ``git ralph worktree`` does, for the loop ---
 
 
-# Waits of 0.1 to 0.7 s between, for jobs of the same run that merge into the same branch.
+# Between the tries are waits of 0.1 to 0.7 s, for jobs of the same run that merge into the same branch.
 _TRIES = 8
 
 
@@ -35,7 +35,8 @@ def worktree_name(job: Job) -> str:
 def add_worktree(ctx: Context, job: Job) -> tuple[str, str]:
     """The worktree of a job, made at the caller's HEAD or found again; returns its root and branch.
 
-    Nobody's in the beads' records: the loop holds the plan's lock, and its own record names the session.
+    The beads' records name nobody for it: the loop holds the plan's lock, and its own record names the
+    session.
     """
     found = adding.add(ctx, worktree_name(job))
     if found.ran is not None:
@@ -44,10 +45,10 @@ def add_worktree(ctx: Context, job: Job) -> tuple[str, str]:
 
 
 def merge_home(ctx: Context, ledger: Ledger, job: Job, plan: str | None) -> None:
-    """Merge a job's branch into the one it started from. Raises Refused with everything as it was.
+    """Merge a job's branch into the one where it started. Raises Refused with everything unchanged.
 
-    What a killed loop left is settled first; another git at work makes it wait. Where only our own ticks in
-    the plan stand in the way, they step aside: the record knows them.
+    What a killed loop left is finished first; another git at work makes the merge wait. Where only our own
+    ticks in the plan stand in the way, they are taken out, since the record has them.
     """
     try:
         _merge(ctx, job)
@@ -78,7 +79,7 @@ def _merge(ctx: Context, job: Job) -> None:
 
 
 def _only_ticked(ctx: Context, plan: str) -> bool:
-    """Take the ticks out of a plan that differs from HEAD by them alone; False, untouched, for any other."""
+    """Take the ticks out of a plan that differs from HEAD by them alone; False for any other plan."""
     then = committed_text(ctx, plan)
     if then is None:
         return False
@@ -87,16 +88,16 @@ def _only_ticked(ctx: Context, plan: str) -> bool:
     bare = bytearray(plans.read(plan))
     for task in ticked:
         bare[task.box : task.box + 1] = b" "
-    # Any other byte is somebody's edit of the plan: it stays where it is, and the merge refused.
+    # Any other byte is somebody's edit of the plan: it stays, and the merge is refused.
     if bytes(bare) != then:
         return False
     return all(plans.tick(ctx.layout, plan, task.key, done=False) for task in ticked)
 
 
 def leave_worktree(ctx: Context, job: Job) -> str | None:
-    """Remove a landed job's worktree by the rules of ``git ralph worktree remove``; why not, where it stays.
+    """Remove a landed job's worktree by the rules of ``git ralph worktree remove``; returns why it stays.
 
-    A bead's own stays: it is the place of that work item, which may go on.
+    A bead's own worktree stays: that work item may go on.
     """
     if job.bead is not None:
         return None
@@ -115,7 +116,7 @@ def leave_worktree(ctx: Context, job: Job) -> str | None:
 # gives way to that repository's own.
 
 
-# githooks(5), git 2.39: what a folder of hooks must answer for, since git looks in one folder only
+# The names that a folder of hooks must serve, since git looks in one folder only (githooks(5), git 2.39).
 _NAMES = (
     "applypatch-msg",
     "pre-applypatch",
@@ -142,12 +143,12 @@ _NAMES = (
     "push-to-checkout",
 )
 
-# Called for each ref, or each time an index is written: not for nothing.
+# git calls these for each ref, or each time an index is written: too often to pass through.
 _OFTEN = frozenset(["reference-transaction", "post-index-change", "fsmonitor-watchman"])
 
 
 def guard_environment(ctx: Context, run: str) -> dict[str, str]:
-    """What narrows the plain commits of a run's agents; to be laid over their environment."""
+    """The variables that narrow the plain commits of a run's agents."""
     found = {"RALPH_GUARD": guard_script.NARROW, **_own_folder(ctx.environ)}
     if not githook.missing(ctx.repo.hooks_dir):
         return found
@@ -157,14 +158,14 @@ def guard_environment(ctx: Context, run: str) -> dict[str, str]:
 
 
 def _own_folder(environ: Mapping[str, str]) -> dict[str, str]:
-    """Where the hooks find us when an agent's shell has another PATH than we have."""
+    """Where the hooks find our program when an agent's shell has another PATH than we have."""
     beside = os.path.join(os.path.dirname(sys.executable), "git-ralph")
     program = beside if os.path.exists(beside) else programs.find("git-ralph", environ)
     return {} if program is None else {"RALPH_PROGRAMS": os.path.dirname(program)}
 
 
 def _configured(environ: Mapping[str, str], key: str, value: str) -> dict[str, str]:
-    """A setting for every git below, beside those that the environment has."""
+    """A setting for every git below, added to those in the environment."""
     given = environ.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdigit() else 0
     return {

@@ -1,4 +1,4 @@
-"""From an event to the repository it is about: its cwd, else what the launcher or the agent names."""
+"""Finds the repository that an event is about: by its cwd, else by what the launcher or the agent names."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Which policy a launch has: by its fields, a header, a spawn record, configuration. Never by prose."""
+"""Which policy a launch has: by its fields, a header, a spawn record, configuration; never by prose."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -22,12 +22,12 @@ KEYS = (
 
 
 class BadWishError(Exception):
-    """A field of a launch has a value it cannot have; the message names both."""
+    """A field of a launch has an impossible value; the message names both."""
 
 
 @dataclass(frozen=True)
 class LaunchWish:
-    """What a launch asks for. ``source`` says which rule decided, for people."""
+    """What a launch asks for. ``source`` names the rule that decided, for people."""
 
     policy: str | None = None
     bead: str | None = None
@@ -42,9 +42,9 @@ class LaunchWish:
 
 
 def header(prompt: str | None) -> dict[str, object]:
-    """The ``key: value`` lines at the very start of a prompt, between ``---`` lines or to the first other.
+    """The ``key: value`` lines at the very start of a prompt, between ``---`` lines or up to another line.
 
-    A line that is not one of our keys ends it, and a prompt that starts with anything else has none.
+    A line with none of our keys ends the header. A prompt that starts with anything else has none.
     """
     lines = (prompt or "").split("\n")
     # Front matter as in Markdown files, or bare lines; the first other line ends it, so that prose below
@@ -105,7 +105,7 @@ def wish_of(fields: dict[str, object], source: str) -> LaunchWish:
 
 
 def _over(upper: LaunchWish, lower: LaunchWish) -> LaunchWish:
-    """Two wishes as one: what ``upper`` leaves open comes from ``lower``."""
+    """Two wishes as one: ``lower`` fills what ``upper`` leaves open."""
     return replace(
         upper,
         policy=upper.policy or lower.policy,
@@ -157,8 +157,8 @@ def decide(ctx: Context, launch: Launch, session: str | None, said: LaunchWish) 
     """The whole wish: what the launch says, then a spawn record, then configuration. Raises BadWishError."""
     if said.policy == "none":
         return said
-    # A spawn record is for launches whose text cannot be changed; one that says something itself needs none,
-    # and leaves it for the next.
+    # A spawn record is for launches whose text cannot be changed. A launch with fields of its own needs none,
+    # and leaves the record for the next launch.
     if said.policy is None and said.bead is None and said.path is None:
         said = _over(said, _spawned(ctx, launch, session))
     return said if said.policy else _over(said, _configured(ctx, launch))
@@ -171,7 +171,7 @@ def bead_of(wish: LaunchWish, root: str) -> str | None:
     home = f"{root}/{lost_worktree.FOLDER}/{lost_worktree.PREFIX}"
     full = os.path.join(root, wish.path).rstrip("/")
     bead = full[len(home) :] if full.startswith(home) else ""
-    # `join` would keep it, and the path may be a link's way out of the folder.
+    # `join` would keep the dots, and a link in the path may lead out of the folder.
     if ".." in wish.path.split("/") or not ids.is_bead(bead):
         raise BadWishError(
             f"worktree_path '{wish.path[:80]}' is no place for a bead: it is '.worktrees/ralph-<bead>'"

@@ -1,4 +1,4 @@
-"""The promise loop: when the owner of an active bead stops, it goes on until its promise, or a limit."""
+"""The promise loop: the owner of an active bead goes on at each stop, until its promise or a limit."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -58,9 +58,9 @@ def _verify(ctx: Context, record: Bead) -> list[str]:
 
 
 def _missing(ctx: Context, record: Bead) -> list[str]:
-    """What stands against accepting the promise, a sentence each."""
+    """What speaks against accepting the promise, a sentence each."""
     facts = [one for one in (_commits(ctx, record), _clean(ctx, record)) if one]
-    # The cheap questions first: a check may run for minutes, for a promise that is refused anyway.
+    # The cheap checks come first: a command may run for minutes, for a promise that is refused anyway.
     return facts or _verify(ctx, record)
 
 
@@ -71,11 +71,11 @@ MOST_BLOCKS = 7
 
 
 def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
-    """Answer one stop; what a person wants to be told goes along, or is the answer."""
+    """Answer one stop. A person's word for the agent is added, or is the answer."""
     reply = _for_bead(agent, event, environ)
     session = owner_of(event, environ)
     main = event.kind == "stop" and event.agent_id is None and event.parent is None
-    # Something goes on in the background, and its end will be a stop as well.
+    # Something goes on in the background, and its end will be a stop too.
     if session is None or not main or event.stop is None or event.stop.running or agent in NOT_TOLD:
         return reply
     for lay in event_repository.states_of(event, environ):
@@ -97,7 +97,7 @@ def _for_bead(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         record = _bead_of(layout, event, session, reply)
         if record is None:
             continue
-        # Something goes on in the background, and its end will be a stop as well.
+        # Something goes on in the background, and its end will be a stop too.
         if event.stop.running:
             return reply
         ctx = event_repository.context(event, environ, reply, folder)
@@ -122,9 +122,9 @@ def _active(layout: Layout, session: str | None, reply: Reply) -> list[Bead]:
 
 
 def _bead_of(layout: Layout, event: Event, session: str | None, reply: Reply) -> Bead | None:
-    """The bead of whoever stops; a subagent's by its own prompt, by its id, or as the only one left."""
+    """The bead of the stopping agent; a subagent's by its own prompt, by its id, or as the only one left."""
     mine = _active(layout, session, reply)
-    # The main agent answers for beads that it works on itself; a bead with an agent's id is a subagent's.
+    # The main agent answers for beads on which it works itself. A bead with an agent's id is a subagent's.
     if event.kind != "subagent-stop" and not event.agent_id:
         return next((one for one in mine if one.agent_id is None), None)
     stop = event.stop
@@ -135,19 +135,18 @@ def _bead_of(layout: Layout, event: Event, session: str | None, reply: Reply) ->
     bound = next((one for one in mine if event.agent_id and one.agent_id == event.agent_id), None)
     kind = plain_type(event.agent_type)
     waiting = [one for one in mine if one.agent_id is None and kind and one.agent_type == kind]
-    # Two of one type that nobody has bound yet cannot be told apart, and holding the wrong one would keep it
-    # for ever.
+    # Two unbound beads of one type cannot be told apart. To hold the wrong agent would keep it for ever.
     return bound or (waiting[0] if len(waiting) == 1 else None)
 
 
 def _answer(agent: str, ctx: Context, record: Bead, stop: Stop, reply: Reply) -> Reply:
-    record.path = where.open_trees(ctx).path(record.bead)  # what the record says may be of yesterday
+    record.path = where.open_trees(ctx).path(record.bead)  # the path in the record may be out of date
     promised = promise.is_kept(_last_message(stop), record.completion_promise)
     try:
         missing = _missing(ctx, record) if promised else []
     except RalphError as error:
         missing = [error.message]
-    # The checks took their time without the lock: whoever took the bead over meanwhile decides.
+    # The checks took their time without the lock, so whoever took the bead over meanwhile decides.
     with beads.hold(ctx.layout, record.bead):
         now = beads.read(ctx.layout, record.bead)
         if now is None or not now.active or now.owner != record.owner:
@@ -185,7 +184,7 @@ def _decide(ctx: Context, record: Bead, stop: Stop, reply: Reply) -> bool:
             f"warning: bead '{record.bead}' is not done after {record.iteration} iterations: given up"
         )
         return False
-    # The agent says that nobody sent it on: a person did, so the row is broken.
+    # The agent says that nobody sent it on, so a person did, and the series is broken.
     if stop.again is False:
         record.blocks = 0
     if record.blocks >= _most(ctx):

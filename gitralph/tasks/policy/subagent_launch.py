@@ -38,7 +38,7 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         return Reply(said=[f"warning: no policy was applied: {error}"])
     try:
         said = rules.stated(launch)
-        # A payload may say so for a launch whose prompt does not: the stricter of the two counts.
+        # A payload may require a worktree although the prompt does not: the stricter one counts.
         if event.required and said.policy is None:
             said = LaunchWish("required", said.bead, said.path, source="the payload")
     except BadWishError as error:
@@ -51,8 +51,8 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
 
 
 def _unusable(said: LaunchWish, error: RalphError) -> Reply:
-    """No repository, or one we must not touch: only who needs a worktree is stopped."""
-    # A launch that asked for nothing goes on: most are none of our business.
+    """Answer where there is no usable repository: only a launch that needs a worktree is stopped."""
+    # A launch that asked for nothing goes on: most launches do not concern us.
     if said.policy == "required" or (said.policy == "optional" and (said.bead or said.path)):
         return blocked(f"worktree_policy is {said.policy}: {error.message}", *error.hints)
     return Reply()
@@ -81,7 +81,7 @@ def _in_repository(
 
 
 def _passed(agent: str, ctx: Context, launch: Launch, said: LaunchWish, session: str | None) -> Reply:
-    """No worktree of its own. One who writes documentation for a worker is sent to the worker's."""
+    """Let a launch pass without a worktree; a worker's documentation helper is sent to the worker's."""
     home = None if said.policy else subagents.expect(ctx.layout, launch, session)
     if home is None:
         return Reply()
@@ -111,10 +111,10 @@ def _refuse_locked(ctx: Context, bead: str) -> None:
 def _with_worktree(
     agent: str, ctx: Context, launch: Launch, wish: LaunchWish, bead: str, session: str | None, reply: Reply
 ) -> Reply:
-    # git's own lock says that somebody wants nobody in there; `add` would hand it out.
+    # git's own lock says that nobody should go in there, but `add` would hand the worktree out.
     _refuse_locked(ctx, bead)
     was = where.record_of(ctx.layout, bead)
-    # Asked before `add`, which makes any bead active.
+    # Read before `add`, which makes any bead active.
     running = was is not None and was.active
     at_work.note(ctx, bead)
     found = adding.add(ctx, bead, wish.base, session, wish.take_over)
@@ -136,7 +136,7 @@ def _with_worktree(
 
 
 def _note(ctx: Context, launch: Launch, wish: LaunchWish, bead: str, known: Item, fresh: bool) -> Bead:
-    """The loop's terms: the launch's, else the bead's own, else the defaults; a second launch counts on."""
+    """Note the loop's terms: the launch's, else the bead's own, else defaults; a second launch counts on."""
     with beads.hold(ctx.layout, bead):
         record = where.record_of(ctx.layout, bead) or Bead(bead)
         limit = wish.max_iterations if wish.max_iterations is not None else known.max_iterations
@@ -147,7 +147,7 @@ def _note(ctx: Context, launch: Launch, wish: LaunchWish, bead: str, known: Item
             promise = promise or beads.DEFAULT_PROMISE
         record.max_iterations = record.max_iterations if limit is None else limit
         record.completion_promise = promise or record.completion_promise
-        # Who works on it is known only when it first records or stops: till then its type stands for it.
+        # The subagent's id shows only when it first records or stops. Until then its type stands for it.
         record.blocks, record.agent_id, record.agent_type = 0, None, launch.agent_type
         record.prompt = launch.prompt if launch.prompt is not None else record.prompt
         record.title = known.title or record.title

@@ -1,10 +1,11 @@
-"""Whose uncommitted lines does a tree need? Puts others' lines back and runs the command, by halves.
+"""Finds whose uncommitted lines a tree needs: it puts others' lines back and runs the command, by halving.
 
 Others' lines are those in which the shared directory differs from the tree, cut where the author changes.
-They are put back in one order, and the shortest beginning with which the command passes is looked for; its
-last piece is needed, since without it the command fails. That is log2(n + 1) runs for n pieces. Where one run
-is left of log2(n) + 1, those made before for HEAD itself among them, the piece is tried alone; when it is not
-enough, the search goes on for what else is needed.
+They are put back in one fixed order, and the shortest beginning with which the command passes is searched.
+The last piece of it is needed, since without it the command fails. That takes log2(n + 1) runs for n pieces.
+
+The budget is log2(n) + 1 runs, including those made before for HEAD itself. Where one run is left, the piece
+is tried alone. If it is not enough, the search goes on for what else is needed.
 """
 
 import os
@@ -48,7 +49,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The pieces that are needed, none where all of them together do not help. ``sure``: and no others."""
+    """The pieces that are needed, none where even all of them do not help. ``sure``: no others are needed."""
 
     pieces: list[Piece] = field(default_factory=list)
     runs: int = 0
@@ -80,10 +81,10 @@ def needed(
         runs += 1
         return passes(frozenset(which))
 
-    # Halving finds the shortest prefix that passes; its last piece is needed, and the one more run asks
-    # whether it is enough alone.
+    # Halving finds the shortest beginning that passes, whose last piece is needed. The one more run tries
+    # that piece alone.
     budget = (count - 1).bit_length() + 1 if count else 0
-    # One more than there are: it stands for all pieces together failing.
+    # One more than there are pieces: it stands for a failure with all of them.
     low, high = 0, count + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -93,11 +94,12 @@ def needed(
     found = [high - 1]
     if high == 1:
         return found, runs, True
-    # The search alone has used it up; the caller says that the answer may not be all.
+    # The search alone has used the budget up; the caller says that the answer may be incomplete.
     if runs >= budget:
         return found, runs, False
     while not tried(found):
-        # What is needed besides stands before the last one found: all behind it were left out and it passed.
+        # Whatever else is needed stands before the last piece found: without all pieces behind it the command
+        # passed.
         low, high = 0, found[-1]
         while high - low > 1:
             middle = (low + high) // 2
@@ -124,8 +126,8 @@ def explain(
             reader = TreeReader(objects, tree.oid.encode())
             found = _differences(ctx, bench, reader, worktree)
             pieces = [piece for one in found for piece in one.pieces]
-            # Sessions before what nobody recorded: a prefix that passes then blames somebody who can commit
-            # it.
+            # Sessions' pieces come before unrecorded ones: the beginning that passes then names somebody who
+            # can commit.
             pieces.sort(key=lambda one: (not one.sessions, one.sessions, one.path, one.lines or (0, 0)))
             trial = _Trial(ctx, bench, reader, worktree, found, pieces)
 
@@ -203,7 +205,8 @@ def _authors(ctx: Context, path: bytes, count: int) -> list[tuple[str | None, st
         found = why.authors(ctx, path)
     except RalphError:
         found = []
-    # Read a moment later than the file: where the counts differ the file moved, and nobody is named.
+    # The blame was read a moment after the file. Where the counts differ the file has changed, and nobody is
+    # named.
     return found if len(found) == count else [(None, None)] * count
 
 

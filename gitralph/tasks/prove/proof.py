@@ -1,7 +1,7 @@
-"""Runs a command on a tree, in a warm worktree of ours: kept between calls with what git ignores in it.
+"""Runs a command on a tree, in a worktree of ours that is kept between calls with its ignored files.
 
-Only the files that differ are written, so that build caches hold. Nothing of the user's directory is
-reached from there: what a checkout lacks, the command has to make, and finds it again the next time.
+Only files that differ are written, so build caches stay valid. Nothing of the user's directory can be reached
+from there: what a checkout lacks, the command must make, and finds again the next time.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ class Tree(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """How it came out: ``code`` is the command's, ``output`` the end of what it printed."""
+    """The result: ``code`` is the command's exit code, ``output`` the end of what it printed."""
 
     ok: bool
     cached: bool = False
@@ -64,7 +64,7 @@ class Prover(NamedTuple):
     sink: Sink | None = None
     seconds: float | None = None
     notes: bool = True
-    """Whether a success is noted: not for trees that nobody will ever commit."""
+    """Whether a success is noted; not for trees that nobody will ever commit."""
 
     def prove(self, tree: Tree, command: ProofCommand) -> Proof:
         """Run the command on the tree, unless it is known to pass. Raises Failed where it cannot be run."""
@@ -73,7 +73,7 @@ class Prover(NamedTuple):
         with contextlib.ExitStack() as stack:
             slot = own_worktree.take(self.ctx, own_worktree.PROOFS)
             stack.callback(slot.close)
-            # A proof that outlived its git ralph would write into the tree of the next.
+            # A proof that outlived its git ralph would write into the next proof's tree.
             _stop_left_over(slot)
             _wait_for_another_second(self.ctx, slot, tree)
             outside = _objects(self.ctx, tree)
@@ -84,7 +84,7 @@ class Prover(NamedTuple):
                 modules.lay_out(self.ctx, git, slot.folder)
                 return self._run(slot, tree, command, outside)
             finally:
-                # Also after a failure: what lies in the folder decides about byte code, not how it came out.
+                # Also after a failure: the folder's content decides about byte code, not the result.
                 files.write_whole(slot.folder + ".tree", tree.oid.encode() + b"\n")
 
     def _run(self, slot: Slot, tree: Tree, command: ProofCommand, outside: dict[str, str]) -> Proof:
@@ -93,7 +93,8 @@ class Prover(NamedTuple):
             where = shown(os.fsencode(command.folder))
             raise Failed(f"the commit has no folder '{where}' to run '{command.shown}' in")
         own = {key: value.replace("{root}", slot.folder) for key, value in self.env.items()}
-        # PWD too: tools that resolve links ask it before getcwd(3), and it would name the user's folder.
+        # PWD is set too: tools that resolve links read it before getcwd(3), and it would name the user's
+        # folder.
         env = {**programs.inherited(self.ctx.environ), **own, **outside, "PWD": cwd}
         begun = time.monotonic()
         ended = self.children.run(
@@ -125,10 +126,10 @@ def _stop_left_over(slot: Slot) -> None:
 
 
 def _wait_for_another_second(ctx: Context, slot: Slot, tree: Tree) -> None:
-    """Let the clock go on where Python would take byte code of the last tree for this one's.
+    """Wait for the next second where Python would take byte code of the last tree for this tree's.
 
-    It holds good for a source of the same size and second (importlib, PEP 552): two versions of a line
-    written within one second, and the proof of the second would run the first.
+    Byte code is valid for a source of the same size and second (importlib, PEP 552). With two versions of a
+    line written within one second, the second proof would run the first version.
     """
     try:
         last = files.read_bytes(slot.folder + ".tree", 64).decode("ascii").strip()
