@@ -105,7 +105,7 @@ def _keys_of(records: Iterable[Record]) -> frozenset[str]:
 
 def _keys(known: PathTexts, count: int) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
-    rows = owners.by_line(known.pieces)
+    rows = owners.by_line(known.pieces, {step.key for step in known.steps if step.undoes})
     made = [row.key if row.key is not None and row.key.lstrip("-").isdigit() else None for row in rows]
     places = [known.seen.line(number) for number in range(1, count + 1)]
     return [made[at - 1] if 0 < at <= len(made) else None for at in places]

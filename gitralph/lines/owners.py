@@ -6,7 +6,7 @@ cannot tell another story.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from gitralph.lines.choose import Attempt
@@ -24,17 +24,29 @@ class WrittenBy(NamedTuple):
     in_head: bool
 
 
-def by_line(known: Pieces) -> list[WrittenBy]:
-    """For each line of the file who brought it there last, and whether HEAD has it."""
-    return [_owner(known, line) for line in known.weave.shown]
+def by_line(known: Pieces, undos: Container[str] = ()) -> list[WrittenBy]:
+    """For each line of the file who brought it there last, and whether HEAD has it.
+
+    A line of HEAD that one of the steps `undos` put back is whose it was before.
+    """
+    return [_owner(known, line, undos) for line in known.weave.shown]
 
 
-def _owner(known: Pieces, line: int) -> WrittenBy:
+def _owner(known: Pieces, line: int, undos: Container[str]) -> WrittenBy:
     in_head, unit = bool(known.in_head[line]), known.unit(line)
+    if in_head and step_of(known.weave.units[unit].key) in undos:
+        unit = _before(known, line, undos)
     if unit == known.weave.hunks[BASE].unit:
         return WrittenBy(None, None, in_head)
     made = known.weave.units[unit]
     return WrittenBy(made.owner, step_of(made.key), in_head)
+
+
+def _before(known: Pieces, line: int, undos: Container[str]) -> int:
+    """The piece by which a line stood before all undos."""
+    stood = [credit for _, stands, credit in reversed(known.changes.get(line, ())) if stands]
+    made = (known.weave.hunks[credit].unit for credit in stood)
+    return next((n for n in made if step_of(known.weave.units[n].key) not in undos), known.born_by(line))
 
 
 def pending(known: Pieces) -> set[str]:
