@@ -48,7 +48,8 @@ def _show(report: Report, color: bool) -> None:
         if check not in good:
             _show_check(check, color)
     if good:
-        _row("repository", "ok", ", ".join(f"{one.name} {one.detail}".strip() for one in good), color)
+        here = ("repository", "ok") if report.root is not None else ("no repository here", "-")
+        _row(*here, ", ".join(f"{one.name} {one.detail}".strip() for one in good), color)
     if absent:
         _row("not found", "-", ", ".join(one.agent for one in absent), color)
     if not any(one.installed for one in report.verdicts):
