@@ -53,7 +53,7 @@ def _show(report: Report, color: bool) -> None:
     if absent:
         _row("not found", "-", ", ".join(one.agent for one in absent), color)
     if not any(one.installed for one in report.verdicts):
-        output.hint("no agent is hooked up: git ralph install")
+        output.hint("git ralph install  # hooks up every agent that it finds")
 
 
 def _is_absent(verdict: Verdict) -> bool:
