@@ -48,11 +48,12 @@ def _show(report: Report, color: bool) -> None:
         if check not in good:
             _show_check(check, color)
     if good:
-        _row("repository", "ok", ", ".join(f"{one.name} {one.detail}".strip() for one in good), color)
+        here = ("repository", "ok") if report.root is not None else ("no repository here", "-")
+        _row(*here, ", ".join(f"{one.name} {one.detail}".strip() for one in good), color)
     if absent:
         _row("not found", "-", ", ".join(one.agent for one in absent), color)
     if not any(one.installed for one in report.verdicts):
-        output.hint("no agent is hooked up: git ralph install")
+        output.hint("git ralph install  # hooks up every agent that it finds")
 
 
 def _is_absent(verdict: Verdict) -> bool:

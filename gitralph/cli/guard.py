@@ -90,7 +90,10 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     if is_refused:
         raise Refused(said, "git ralph commit --mine  # only what is yours", _all_the_same(ctx))
     output.warn(said)
-    output.hint(f"{_taken_back(ctx)}git ralph commit --mine  # only what is yours, instead")
+    # What was taken back is staged: a next commit must not take it again.
+    back = _taken_back(ctx)
+    rest = " && git reset -q" if back else ""
+    output.hint(f"{back}git ralph commit --mine{rest}  # only what is yours, instead")
     return OK
 
 

@@ -219,5 +219,6 @@ def _words(error: click.UsageError) -> str:
         of = "a git ralph command" if group is cli else f"a command of '{error.ctx.command_path}'"
         close = options.did_you_mean(error.command_name, group.list_commands(error.ctx))
         return f"'{error.command_name}' is not {of}{close}"
-    said = error.format_message()
+    # click lists choices in a sentence of its own, one a line
+    said = error.format_message().replace(". Choose from:\n\t", "; choose from: ").replace(",\n\t", ", ")
     return (said[:1].lower() + said[1:]).rstrip(".")

@@ -312,10 +312,17 @@ class _Turn:
             gaps = {killer for killer in killers if weave.units[killer].owner is None}
             if any(known.births(gap) and self.choice.corrects(gap, unit) for gap in gaps):
                 return False
+            # A checkout may meet the very text of an undo that was redone, and counts as the undo then.
+            if weave.units[unit].owner in self.owners and any(map(self._is_own_by_gap, brought)):
+                return True
             return bool(gaps) or any(killer != unit and self.is_lost(killer) for killer in killers)
         return any(
             known.on_disk(x) and self._is_last_by_gap(x) for each in made for x in each.dels if x != NEWLINE
         )
+
+    def _is_own_by_gap(self, line: int) -> bool:
+        """Tell whether a gap did again what the owners had done to a line."""
+        return self._is_last_by_gap(line) and self.weave.owner_of(self.known.credit(line)) in self.owners
 
     def _is_last_by_gap(self, line: int) -> bool:
         changes = self.known.changes.get(line, ())

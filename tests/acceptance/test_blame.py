@@ -54,6 +54,19 @@ def parse(said: str) -> list[dict[str, str]]:
     return out
 
 
+def test_a_line_that_an_undo_put_back_is_whose_it_was(day: Repo) -> None:
+    """Of a person's, of another session's that is committed, and of one's own."""
+    swap(day, "S2", "line 6\n", "six\n")
+    day.commit("S2")
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, "S1", "six\n", "SIX\n")
+    for words in (["undo"], ["undo", "--redo"], ["undo"]):
+        day.ralph(*words, "--session", "S1")
+    assert whose(day) == {6: ("committed", "S2")}
+    assert {row["session"] for row in rows(day) if row["line"] != 6} == {None}
+    assert day.ralph("why", "f:2").out.endswith(b", no session\n")
+
+
 def test_every_line_is_told_committed_pending_or_nobodys(day: Repo) -> None:
     swap(day, "S1", "line 2\n", "two\n")
     oid = day.commit("S1").commit

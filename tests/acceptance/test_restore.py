@@ -133,6 +133,18 @@ def test_lost_and_undone_edits_of_one_file_come_back_together(day: Repo) -> None
     nothing_pending(day, "S1")
 
 
+def test_a_checkout_that_meets_the_text_of_an_undo_loses_nothing(day: Repo) -> None:
+    """The undo was redone, and by another's commit the file is in HEAD as it was in between."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    day.ralph("commit", "--session", "S2", "-m", "eight")
+    undo(day, "S1")
+    day.ralph("undo", "--redo", "--session", "S1")
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l3="three", l8="eight")
+
+
 def test_what_was_committed_is_not_lost(day: Repo) -> None:
     swap(day, "S1", "line 3\n", "three\n")
     day.commit("S1")

@@ -41,7 +41,7 @@ def warnings(done: Ended) -> list[str]:
 def type_hint(repo: Repo, done: Ended) -> None:
     """Type the one hint as a person would."""
     (row,) = (row for row in done.said.splitlines() if row.startswith("hint:") and "--mine" in row)
-    line = row.removeprefix("hint: ").partition("  #")[0] + " -m mine"
+    line = row.removeprefix("hint: ").partition("  #")[0].replace("--mine", "--mine -m mine")
     env = repo._environment({"PATH": with_tool_on_path(repo.env)["PATH"]})
     ended = subprocess.run(["sh", "-c", line], cwd=repo.root, env=env, capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
@@ -61,6 +61,7 @@ def test_the_hint_gives_a_commit_of_ones_own(day: Repo) -> None:
     type_hint(day, done)
     assert day.changes() == {"f": "M", "h": "M"}
     assert day.blob("f").decode() == ten(l5="mine")
+    assert day.git("diff", "--cached") == ""  # of the sessions' lines nothing waits for the next commit
     assert day.commit("S1", checked=False).paths == {"f": "M", "g": "M"}
 
 

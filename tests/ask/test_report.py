@@ -89,6 +89,16 @@ def much(count: int) -> Facts:
     return facts
 
 
+def test_a_person_is_no_session(repo: Repo) -> None:
+    repo.edit("S1", "b", changed())
+    repo.write("c", "mine\n")
+    repo.git("add", "c")
+    repo.git("commit", "-qm", "by hand")
+    page = checked(repo.ralph("report").text).data
+    assert "a person" in page
+    assert "1 session · " in page
+
+
 def test_report_of_a_run(repo: Repo, tmp_path: Path) -> None:
     loop = Loop.make(repo, tmp_path / "aside")
     loop.plan("one", "two <b>", "three")

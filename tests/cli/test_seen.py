@@ -467,7 +467,7 @@ def test_doctor(day: Repo, tmp_path: Path) -> None:
         generic              works  any other agent, wired by hand: git ralph help hooks; last record here YYYY-MM-DDThh:mm:ssZ
         repository           ok     git <version>, state format '2', writable '/repo/.git/ralph-sessions', private mode 0700, unfinished commits 0, hooks.log empty
         not found            -      claude-code, pi, codex, gemini, qwen, copilot, opencode, cursor, droid
-        hint: no agent is hooked up: git ralph install
+        hint: git ralph install  # hooks up every agent that it finds
         (exit 1)
         """,
     )
@@ -505,7 +505,7 @@ def test_a_plain_commit_that_the_guard_refuses(day: Repo) -> None:
         [main aaaaaaa] mine
          3 files changed, 4 insertions(+), 4 deletions(-)
         warning: this commit takes lines that live sessions did not commit yet: 'generic-1': 1 line in 'a'; 'generic-2': 1 line in 'a', 1 line in 'b'
-        hint: git reset --soft 'HEAD@{1}' && git ralph commit --mine  # only what is yours, instead
+        hint: git reset --soft 'HEAD@{1}' && git ralph commit --mine && git reset -q  # only what is yours, instead
         """,
     )
 
@@ -571,6 +571,11 @@ def test_what_is_typed_wrongly(repo: Repo) -> None:
         error: missing argument '<name>'
         usage: git ralph branch [<options>] <name>
         hint: git ralph branch -h
+        (exit 129)
+        $ git ralph export
+        error: missing option '--format'; choose from: agent-trace, git-ai, markdown
+        usage: git ralph export [<options>] [<range>]
+        hint: git ralph export -h
         (exit 129)
         """,
     )

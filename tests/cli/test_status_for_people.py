@@ -49,6 +49,13 @@ def test_it_groups_by_session_with_letters_lines_and_who_else_is_there(day: Repo
     ]
 
 
+def test_who_else_is_there_stands_in_the_order_of_the_groups(repo: Repo) -> None:
+    repo.edit("S2", "a", changed(2, "two"))  # generic-1, whose id comes last
+    repo.edit("S1", "a", changed(9, "nine", changed(2, "two")))
+    repo.write("a", changed(5, "mine", changed(9, "nine", changed(2, "two"))))
+    assert repo.ralph("status").text.splitlines()[-1].endswith("a  beside generic-1, generic-2")
+
+
 def test_json_tells_letters_lines_and_what_would_be_refused(day: Repo) -> None:
     day.edit("S1", "c", "x\ny\n")
     day.edit("S2", "c", "x\nbetween\ny\n")

@@ -77,7 +77,7 @@ def test_the_form_for_people(home: Home) -> None:
     assert rows[0] == "edits are recorded: claude-code hooked up, a real event was recorded"
     assert rows[1] == f"claude-code          alive  user '{home.root}/{SETTINGS}'"
     assert rows[2] == "generic              works  any other agent, wired by hand: git ralph help hooks"
-    assert rows[3].startswith("repository           ok     git ")
+    assert rows[3].startswith("no repository here   -      git ")
     assert rows[4].startswith("not found            -      pi, codex, gemini")
     assert len(rows) == 5
     assert "\033" not in done.text
@@ -107,7 +107,7 @@ def test_no_agent_installed_is_a_no(home: Home) -> None:
     assert row["installed"] == []
     assert not row["alive"]
     done = home.ralph("doctor", code=1)
-    assert "hint: no agent is hooked up: git ralph install" in done.said
+    assert "hint: git ralph install  # hooks up every agent that it finds" in done.said
     (home.root / ".claude").mkdir()
     assert verdict(home)["fix"] == "git ralph install --agent claude-code"
 

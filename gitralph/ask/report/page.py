@@ -4,7 +4,7 @@ import html
 import time
 
 from gitralph.ask.report import timeline
-from gitralph.ask.report.facts import Facts, SessionCommit
+from gitralph.ask.report.facts import PERSON, Facts, SessionCommit
 from gitralph.base.quote import printable
 from gitralph.sessions.spending import UNKNOWN
 
@@ -259,7 +259,7 @@ def render(facts: Facts) -> str:
     title = text(facts.title)
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     counts = [
-        _count(len(facts.lanes), "session"),
+        _count(sum(not lane.session.startswith(PERSON) for lane in facts.lanes), "session"),
         _count(len(facts.edits), "edit"),
         _count(len(facts.commits), "commit"),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import click
 
-from gitralph.ask.status import LOOP, NOBODY, YOURS, PathRow, SessionRows
+from gitralph.ask.status import LOOP, NOBODY, YOURS, PathRow, SessionRows, by_name
 from gitralph.base.quote import printable, shown
 from gitralph.cli.terminal import columns
 from gitralph.decide import decision
@@ -125,7 +125,7 @@ def _line(row: PathRow, group: SessionRows, wide: list[int], paper: Paper) -> st
 
 def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
     """Why a commit would refuse the path, and who else has lines in it."""
-    others = ", ".join(paper.called(name) for name in row.others)
+    others = ", ".join(sorted(map(paper.called, row.others), key=by_name))
     if group.session is None and group.name == LOOP:
         return "tasks it ticked"
     if group.session is None:
