@@ -76,6 +76,7 @@ DIFFERENT = {
     (f"undo --dry-run --json --session {BOB}", "/left"): "lines that were given by hand can be taken back",
     (f"undo --dry-run --json --session {BOB}", "/notes"): "the same",
     ("fleet status --json", "/looked"): "it is when it looked",
+    ("export --format agent-trace", "/tool/version"): "it says which version wrote it",
     ("blame --json new/name.txt", "/lines"): "who moves a file writes none of its lines",
 }
 
