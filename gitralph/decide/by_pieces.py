@@ -33,9 +33,11 @@ _FILES = (0o100644, 0o100755)
 Range = tuple[int, int]
 
 
-def separated(scene: Scene, state: PathState) -> Outcome:
-    """Decide one path line by line; refuse the path where its lines cannot be told apart."""
-    others = provenance.others(scene, state)
+def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
+    """Decide one path line by line; refuse the path where its lines cannot be told apart.
+
+    ``others`` are the other sessions with changes in it.
+    """
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:

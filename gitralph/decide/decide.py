@@ -121,13 +121,13 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     mine = counting(scene, state)
     by_path = bool(state.bare & scene.own) or any(not r.is_exact for r in mine)
     if by_path or path_texts.whole_only(scene, state) is not None or is_binary(content.data):
-        return by_pieces.separated(scene, state) if others else _whole(scene, state, mine)
+        return by_pieces.separated(scene, state, others) if others else _whole(scene, state, mine)
     since = records_since_head(scene, state)
     if since is not None and _is_alone(scene, state, since):
         # Nearly every commit goes this way: the session's own exact records lead from HEAD to the file, so no
         # line needs to be separated.
         return _take_edits(scene, state, Chain(tuple(since)))
-    return by_pieces.separated(scene, state)
+    return by_pieces.separated(scene, state, others)
 
 
 def _is_moved_away(scene: Scene, state: PathState) -> bool:
@@ -152,7 +152,7 @@ def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
         return _take_edits(scene, state, Chain((last,)))
     if scene.reader.entry(state.path) is None:
         return Outcome(state.path)  # the deletion went along in the commit that took the new path
-    return by_pieces.separated(scene, state)
+    return by_pieces.separated(scene, state, provenance.others(scene, state))
 
 
 def _of_nobody(scene: Scene, state: PathState) -> Outcome:
@@ -179,7 +179,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
         # the sessions' records explain the whole difference, so nothing is left for the person
         return Outcome(path)
-    return by_pieces.separated(scene, state)
+    return by_pieces.separated(scene, state, others)
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:
@@ -243,7 +243,7 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
         return _refuse(state, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
-        return by_pieces.separated(scene, state)
+        return by_pieces.separated(scene, state, [])
     return _take_edits(scene, state, chain)
 
 

@@ -2,12 +2,15 @@
 
 These fields may stand in a sentence:
 
-``{whose}``     session 'claude-2' and somebody without a session ``{lines}``     uncommitted lines of session
-'claude-2', or uncommitted lines ``{names}``     'claude-1' and 'claude-2' ``{too}``       (session
-'claude-1', 'claude-2' changed it too), where there is any ``{commands}``  shell call 'toolu_1' (Bash) of
-'claude-1' at 2026-01-01T00:00:00Z ``{path}``      another path than the one that the sentence is about
-``{number}``    a number ``{because}``   another sentence of the table, with which this one begins ``{where}``
-the path that the sentence is about; without it, path and colon stand before the sentence
+``{whose}``     session 'claude-2' and somebody without a session
+``{lines}``     uncommitted lines of session 'claude-2', or uncommitted lines
+``{names}``     'claude-1' and 'claude-2'
+``{too}``       (session 'claude-1', 'claude-2' changed it too), where there is any
+``{commands}``  shell call 'toolu_1' (Bash) of 'claude-1' at 2026-01-01T00:00:00Z
+``{path}``      another path than the one that the sentence is about
+``{number}``    a number
+``{because}``   another sentence of the table, with which this one begins
+``{where}``     the path that the sentence is about; a sentence without it stands behind path and colon
 
 People read the names of sessions, programs read their ids.
 """

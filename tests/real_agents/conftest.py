@@ -1,11 +1,25 @@
 """A stage for real clients: a repository with files for everybody, and an empty HOME."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.real_agents.clients import Stage, need
 from tests.support.repo import Repo
+
+HERE = Path(__file__).parent
+# One file is enough to see that each client still speaks as it is heard; the rest takes minutes.
+ALWAYS = "test_every_agent.py"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("RALPH_FULL") == "1":
+        return
+    for item in items:
+        if item.path.parent == HERE and item.path.name != ALWAYS:
+            item.add_marker(pytest.mark.skip(reason="the other scenes of real agents: make real-agents"))
+
 
 FILES = {
     "c/edit.txt": "one\ntwo\nthree\n",
