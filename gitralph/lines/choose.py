@@ -92,6 +92,9 @@ class Attempt:
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
+        # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
+        # with each step. They hang on the texts alone, not on what is wanted.
+        self._seen = dict[tuple[int, int, int], bool]()
 
     # --- what goes ---
 
@@ -164,6 +167,12 @@ class Attempt:
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
+        key = (unit, over, depth)
+        if key not in self._seen:
+            self._seen[key] = self._is_seen(unit, over, depth)
+        return self._seen[key]
+
+    def _is_seen(self, unit: int, over: int, depth: int) -> bool:
         known, weave = self.known, self.weave
         if depth > _DEEP or (weave.units[unit].owner is None and not self.corrects(unit, over)):
             return False
@@ -176,43 +185,49 @@ class Attempt:
         if any(map(known.on_disk, (*births, *backs))):
             return True
         if births:
-            return any(self.is_seen(known.unit(x), unit, depth + 1) for x in births)
+            return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))
         if any(map(known.on_disk, known.births(over))):
             return True
         return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
 
-    def still_means(self, unit: int, depth: int = 0) -> bool:
+    def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.
 
         They do not where a text stands in their place that neither the piece nor any other going piece
-        brought.
+        brought. `denied` has the pieces that were asked on the way, with the depth, and do not.
         """
         known, births = self.known, self.known.births(unit)
         is_other = False
+        denied = {} if denied is None else denied
         for line in births if depth < _DEEP else ():
             if known.on_disk(line) or known.in_head[line] or self.is_written_over(line):
                 return True
             killer = known.unit(line)
             if self.counts(killer):
-                if self.still_means(killer, depth + 1):
-                    return True
+                if denied.get(killer, _DEEP + 1) > depth + 1:
+                    if self.still_means(killer, depth + 1, denied):
+                        return True
+                    denied[killer] = depth + 1
                 is_other = True
             elif known.births(killer) or self.weave.units[killer].owner is not None:
                 is_other = True
         return not is_other
 
-    def writes(self, unit: int, depth: int = 0) -> bool:
-        """Tell whether the commit has text of a piece, or what was made of that text since."""
+    def writes(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
+        """Tell whether the commit has text of a piece, or what was made of that text since.
+
+        `denied` is as in `still_means`.
+        """
         known = self.known
+        denied = {} if denied is None else denied
         for line in known.births(unit) if depth < _DEEP else ():
             if not known.in_head[line] and self.shows(line):
                 return True
-            if (
-                known.is_history(line)
-                and self.takes(known.unit(line))
-                and self.writes(known.unit(line), depth + 1)
-            ):
-                return True
+            killer = known.unit(line)
+            if known.is_history(line) and self.takes(killer) and denied.get(killer, _DEEP + 1) > depth + 1:
+                if self.writes(killer, depth + 1, denied):
+                    return True
+                denied[killer] = depth + 1
         return False
 
     # --- what stands in the way ---

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -52,3 +53,34 @@ def of_rewrites(count: int) -> int:
 def test_twice_the_lines_take_twice_the_work(shape: Any) -> None:
     """4,000 equal lines that all become others took 0.8 s once, and 16,000 took 9.1 s."""
     assert shape(200) < 2.5 * shape(100)
+
+
+def test_a_piece_that_many_lines_lead_to_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few steps over lines that repeat: each way to a piece asked anew, and a commit never ended."""
+    texts = [
+        b"\r\r",
+        b"\ra",
+        b"}\n}\nc\nb",
+        b"\nb\n\xff\n\nd\n\xff\n}\nc\n\xff\n",
+        b"}\nd\nc\n}\nc\nb\nc\n\xff\nd\n\xff\nd\nc\na\nd\na\nd\n\xff\n\nd\n",
+        b"\xff\na\nd\nlong line\na\nd\n\n\nlong line\nlong line\nd\nc\n\n\xff\nlong line\nc\nlong line\n"
+        b"b\n}\nc\nc\n\xff\na\nc\n}\n",
+        b"}\nb\n\xff\nlong line\nc\na\n\nb\nd\n\nc\nd\nd\n}\na\nd\nlong line\n\xff\nlong line\n\xff\nc\n",
+    ]
+    owners = ["s1", "s3", "s3", "s3", "s1", "s1"]
+    steps = [
+        Step(str(at), owner, before, after)
+        for at, (owner, (before, after)) in enumerate(zip(owners, pairwise(texts), strict=True))
+    ]
+    asked = 0
+    corrects = choose.Attempt.corrects
+
+    def counted(self: choose.Attempt, gap: int, over: int) -> bool:
+        nonlocal asked
+        asked += 1
+        assert asked < 5_000
+        return corrects(self, gap, over)
+
+    monkeypatch.setattr(choose.Attempt, "corrects", counted)
+    choose.separate(b"\na\nc\n\xff\n", steps, None, owners={"s1"})
+    assert asked
