@@ -163,18 +163,7 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
         for session in row.sessions(makers):
             if wish.wants(session, row.time):
                 became = None if holds else by_origin.get((row.origin, session))
-                found.append(
-                    LoggedCommit(
-                        time=row.time,
-                        session=session,
-                        oid=row.oid,
-                        subject=row.subject,
-                        paths=row.paths,
-                        here=holds,
-                        became=became,
-                        author=row.author,
-                    )
-                )
+                found.append(row.logged(session, holds, became))
     if head is not None:
         found += _persons(ctx, makers, head, wish)
     if wish.match is not None:
@@ -204,16 +193,7 @@ def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator
         for session in (*names, *([] if all_of_it else [""])):
             named = wish.sessions is None or session in wish.sessions
             if named:
-                yield LoggedCommit(
-                    time=row.time,
-                    session=session,
-                    oid=row.oid,
-                    subject=row.subject,
-                    paths=row.paths,
-                    here=True,
-                    became=None,
-                    author=row.author,
-                )
+                yield row.logged(session, True, None)
 
 
 def _held(
@@ -250,6 +230,19 @@ class _Row(NamedTuple):
         """The commit's sessions: as the records tell, else all that its message names."""
         main = next((name for name, included in makers.made(self.oid).items() if not included), None)
         return (main,) if main is not None else self.said if len(self.said) < 2 else self._known(makers)
+
+    def logged(self, session: str, here: bool, became: str | None) -> LoggedCommit:
+        """The commit as one of a session's, or of a person for ""."""
+        return LoggedCommit(
+            time=self.time,
+            session=session,
+            oid=self.oid,
+            subject=self.subject,
+            paths=self.paths,
+            here=here,
+            became=became,
+            author=self.author,
+        )
 
     def _known(self, makers: Makers) -> tuple[str, ...]:
         return tuple(dict.fromkeys(makers.by_hash.get(one, one) for one in self.said))

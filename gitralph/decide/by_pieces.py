@@ -41,19 +41,21 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:
-        return _refuse(state, barred[0], _with_others(barred[1]), whom)
+        return decision.refused(state.path, barred[0], _with_others(barred[1]), whom)
     if path_texts.path_level(scene, state):
         reason = decision.CONTESTED if others else decision.UNANCHORED
-        return _refuse(state, reason, Why(Kind.PATH_AND_OTHERS), whom)
+        return decision.refused(state.path, reason, Why(Kind.PATH_AND_OTHERS), whom)
     known = path_texts.read(scene, state)
     if path_texts.lost_text(scene, state):
-        return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
+        return decision.refused(state.path, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
-        return _refuse(state, decision.CONTESTED, Why(Kind.OTHERS_THERE, because=Why(Kind.BINARY)), whom)
+        return decision.refused(
+            state.path, decision.CONTESTED, Why(Kind.OTHERS_THERE, because=Why(Kind.BINARY)), whom
+        )
     if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
     if known.carried and known.base is None and others:
-        return _refuse(state, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
+        return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
     how = _follow(scene, state)
     found = choose.separate(
         known.head,
@@ -70,7 +72,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     found, kept = _on_its_lines(scene, known, found, how)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
-        return _refuse(state, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
+        return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome
 
 
@@ -96,7 +98,7 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     """
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     if any(known.is_history(x) and known.owner(x) is None for x in own):
-        return _refuse(state, decision.GONE, Why(Kind.GONE), [])
+        return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
     return Outcome(state.path)
 
 
@@ -165,10 +167,6 @@ def _with_others(why: Why) -> Why:
         return why
     kind = Kind.OTHERS_CHANGED if why.kind is Kind.LARGE else Kind.OTHERS_THERE
     return Why(kind, because=why)
-
-
-def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=(Left(state.path, reason, why, tuple(sessions)),))
 
 
 def _uses(

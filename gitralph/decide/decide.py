@@ -74,10 +74,6 @@ def _take(scene: Scene, state: PathState, how: str, *whys: Why) -> Outcome:
     return Outcome(state.path, content, how, uses=uses(scene, state), notes=notes)
 
 
-def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=(Left(state.path, reason, why, tuple(sessions)),))
-
-
 def _void(scene: Scene, state: PathState) -> Outcome:
     """The outcome of a path with nothing to commit; a note says so once."""
     kind = Kind.AS_IN_HEAD
@@ -107,7 +103,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _take_whole(scene, state)
     # This rule holds for a new path only: git never ignores a file that it tracks (gitignore(5)).
     if path in scene.ignored:
-        return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
+        return decision.refused(state.path, decision.IGNORED, Why(Kind.IGNORED), [])
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
@@ -162,7 +158,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     """
     path, content = state.path, scene.contents[state.path]
     if path in scene.ignored:
-        return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
+        return decision.refused(state.path, decision.IGNORED, Why(Kind.IGNORED), [])
     others = provenance.others(scene, state)
     if not others:
         if content.mode != GITLINK:
@@ -237,11 +233,11 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
             return _take_edits(scene, state, Chain((last,)))
     chain = provenance.chain_of(state.journal.records, mine)
     if content.absent and chain.last.after is not None:
-        return _refuse(state, decision.GONE, Why(Kind.GONE), [])
+        return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
     if chain.path_level:
         if provenance.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
-        return _refuse(state, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
+        return decision.refused(state.path, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
         return by_pieces.separated(scene, state, [])
     return _take_edits(scene, state, chain)
@@ -262,7 +258,7 @@ def _submodule(scene: Scene, state: PathState) -> Outcome:
     """Decide a submodule: its gitlink moves when the session recorded the gitlink itself."""
     oid = history.submodule_head(scene.repo, state.path)
     if oid is None:
-        return _refuse(state, decision.SUBMODULE, Why(Kind.NO_COMMIT), [])
+        return decision.refused(state.path, decision.SUBMODULE, Why(Kind.NO_COMMIT), [])
     entry = Entry(GITLINK, oid)
     if scene.reader.entry(state.path) == entry:
         return _void(scene, state)

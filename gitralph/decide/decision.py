@@ -1,5 +1,6 @@
 """What may become of one pending path: it is taken, or left with a reason; notes may be added."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
@@ -83,3 +84,8 @@ class Outcome(NamedTuple):
     @property
     def taken(self) -> bool:
         return self.content is not None and not self.void
+
+
+def refused(path: bytes, reason: str, why: Why, sessions: Iterable[str]) -> Outcome:
+    """A path of which nothing goes, for one reason."""
+    return Outcome(path, left=(Left(path, reason, why, tuple(sessions)),))

@@ -1,7 +1,6 @@
 """The index belongs to the user."""
 
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from gitralph.commit import land
 from tests.support.checks import snapshot
 from tests.support.repo import Repo
-from tests.support.runner import PATIENCE
+from tests.support.runner import PATIENCE, wait_for
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -336,8 +335,7 @@ def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    while not flag.exists():
-        time.sleep(0.02)
+    assert wait_for(flag.exists)
     repo.commit("S1")
     landed = repo.head()
     go.touch()

@@ -15,6 +15,7 @@ from gitralph.tasks.loop.schedule import Crew
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
+from tests.support.runner import wait_for
 from tests.support.stub_agent import Do
 
 FULL = bool(os.environ.get("RALPH_FULL"))
@@ -203,8 +204,7 @@ def test_what_agents_and_checks_print_is_kept_and_shown(loop: Loop) -> None:
     )
     command = [*runner.COMMAND, "run", "plan.md", "--verify", "echo all is well", *loop.agent]
     child = subprocess.Popen(command, cwd=loop.repo.root, env=loop.repo.env, stderr=subprocess.PIPE)
-    while len(loop.log()) < 2:
-        time.sleep(0.05)
+    assert wait_for(lambda: len(loop.log()) >= 2)
     followed = loop.repo.ralph("run", "logs", "--follow").text
     child.communicate()
     for text in (followed, loop.repo.ralph("run", "logs").text):

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import runner
 from tests.support.repo import Repo
+from tests.support.runner import wait_for
 
 MAIN = ". ./lib.sh\nanswer\n"
 LIB = "answer() {\n  echo 42; }\n"
@@ -239,8 +240,7 @@ def test_a_proof_that_a_killed_commit_left_at_work_is_stopped_by_the_next(repo: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    while not (pid.exists() and pid.read_text().strip()):
-        time.sleep(0.02)
+    assert wait_for(lambda: pid.exists() and pid.read_text().strip())
     child.kill()
     child.wait()
     repo.commit("S1", "--prove", f"! test -e /proc/{pid.read_text().strip()}/cwd", checked=False)

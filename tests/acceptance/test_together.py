@@ -4,7 +4,6 @@ import itertools
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +15,7 @@ from gitralph.base import locks
 from gitralph.commit import land as landing
 from gitralph.git import refs
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND, PATIENCE, Done
+from tests.support.runner import COMMAND, PATIENCE, Done, wait_for
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -266,8 +265,7 @@ def test_others_commit_while_a_hook_is_at_work(repo: Repo, tmp_path: Path) -> No
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    while not flag.exists() and slow.poll() is None:
-        time.sleep(0.02)
+    assert wait_for(lambda: flag.exists() or slow.poll() is not None)
     repo.ralph("commit", "--session", "S2", "-m", "quick")
     assert repo.changes() == {"b": "M"}
     go.touch()

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -48,6 +48,16 @@ def as_process(args: Sequence[str], *, cwd: str, env: Mapping[str, str], stdin: 
     """Run ``git ralph <args>`` as a process of its own."""
     done = subprocess.run([*COMMAND, *args], cwd=cwd, env=env, input=stdin, capture_output=True, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def wait_for(happened: Callable[[], object], seconds: float = PATIENCE / 10) -> bool:
+    """Whether something happened before the time was over."""
+    end = time.monotonic() + seconds
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def wait_until_gone(pid: str) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import os
 import time
 from dataclasses import dataclass, replace
+from subprocess import CompletedProcess
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, Fatal, Refused
@@ -212,12 +213,9 @@ def _lost(fleet: Fleet, view: RemoteRefs, bead: str, name: str) -> None:
     )
 
 
-def _bring(fleet: Fleet, into: str, base: str) -> None:
-    """Have the base here, in the repository's own store: the landing is built on it."""
-    git = fleet.ctx.git
-    if git.try_run("cat-file", "-e", base + "^{commit}").returncode == 0:
-        return
-    done = git.try_run(
+def _fetch(fleet: Fleet, into: str) -> CompletedProcess[bytes]:
+    """Fetch one branch of the remote and nothing else."""
+    return fleet.ctx.git.try_run(
         "fetch",
         "-q",
         "--no-tags",
@@ -228,6 +226,14 @@ def _bring(fleet: Fleet, into: str, base: str) -> None:
         fleet.me.remote,
         into,
     )
+
+
+def _bring(fleet: Fleet, into: str, base: str) -> None:
+    """Have the base here, in the repository's own store: the landing is built on it."""
+    git = fleet.ctx.git
+    if git.try_run("cat-file", "-e", base + "^{commit}").returncode == 0:
+        return
+    done = _fetch(fleet, into)
     if done.returncode:
         raise wire.UnansweredError(fleet.me.remote, wire.gist(done.stderr.decode("utf-8", "replace")))
 
@@ -305,17 +311,7 @@ def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBe
 
 def _follow(fleet: Fleet, into: str) -> None:
     """Let git's own note of the remote's branch follow, as ``git push`` would."""
-    fleet.ctx.git.try_run(
-        "fetch",
-        "-q",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--no-recurse-submodules",
-        "--no-auto-gc",
-        "--",
-        fleet.me.remote,
-        into,
-    )
+    _fetch(fleet, into)
 
 
 def _reopen(fleet: Fleet, bead: str, ours: Own) -> Own:

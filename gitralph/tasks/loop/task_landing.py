@@ -159,15 +159,17 @@ def look(worker: Worker, ctx: Context, job: Job, body: str | None) -> TaskLandin
 
 def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: bool) -> Account:
     """Compare what the task changed with what lands, after other tasks' hooks had time to record theirs."""
-    found = account.take(ctx, worker.ledger, job, preview)
-    for _ in range(_LOOKS):
+    looks = _LOOKS
+    while True:
+        # Asked before the look: a task that ends between the two has recorded all, and the look must show it.
+        may_record = looks > 0 and _others_work(worker, job)
+        found = account.take(ctx, worker.ledger, job, preview)
         # What lands is certain, and so is what was committed by hand. Only a task that would land nothing
         # gets the time.
-        if preview.changes or by_hand or not found.doubtful or not _others_work(worker, job):
-            break
+        if preview.changes or by_hand or not found.doubtful or not may_record:
+            return found
+        looks -= 1
         time.sleep(_BETWEEN)
-        found = account.take(ctx, worker.ledger, job, preview)
-    return found
 
 
 def _others_work(worker: Worker, job: Job) -> bool:

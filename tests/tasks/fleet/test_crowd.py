@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+from tests.support.runner import PATIENCE, wait_for
 from tests.tasks.fleet import world as servers
 from tests.tasks.fleet.crowd import Crowd, beads
 from tests.tasks.fleet.test_failures import hook
@@ -82,8 +83,9 @@ def test_each_bead_lands_once_whatever_is_killed(world: World) -> None:
         admin.start()
         crowd.start_all()
         chance = random.Random(7)
-        while len([s for s in world.landings() if s.startswith("work on")]) < BEADS // 4:
-            time.sleep(0.05)
+        assert wait_for(
+            lambda: len([s for s in world.landings() if s.startswith("work on")]) >= BEADS // 4, PATIENCE
+        )
         victims = chance.sample(range(CLONES), killed + asleep)
         for number in victims[:killed]:
             crowd.kill(number)
