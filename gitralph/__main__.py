@@ -77,14 +77,14 @@ def tell(event: "Event", found: "list[Found]", environ: dict[str, str]) -> None:
 
 def mend(folder: str, environ: dict[str, str]) -> None:
     """Put right what a `git commit` that died left in ``folder``'s repository; slow, and seldom called."""
-    from gitralph.commit import recover
+    from gitralph.commit import cleanup
     from gitralph.git.context import open_context, without_programs
 
     os.chdir(folder)  # the event's folder, not the client's; the process ends after this
     ctx = open_context(environ, create=False)
     quiet = without_programs(ctx)
     try:
-        recover.heal(quiet)
+        cleanup.unless_busy(quiet)
     finally:
         quiet.repo.close()
         ctx.repo.close()

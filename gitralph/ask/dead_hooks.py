@@ -8,7 +8,7 @@ from gitralph.base.quote import shown
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile, windows
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, path_records
 from gitralph.sessions import transcript_claims
 
 # In seconds. An agent may think, run tests or wait for a person this long while its hooks work.
@@ -21,7 +21,7 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
 
     For a session without a record its start counts.
     """
-    family, times = pending.family(ctx.layout, session), []
+    family, times = path_records.family(ctx.layout, session), []
     for name in family:
         if manifests.read(ctx.layout, name).lines:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)

@@ -29,7 +29,7 @@ from gitralph.git.trees import TreeReader
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, hunk_between
 from gitralph.records import bead as beads
-from gitralph.records import checklist, commit_log, manifests, pending, sessions
+from gitralph.records import checklist, commit_log, manifests, path_records, sessions
 from gitralph.records.bead import DamagedBeadError
 
 _TITLE = 80
@@ -127,11 +127,11 @@ def _at_work(tree: _Tree, path: bytes) -> list[str]:
     """The sessions with something in an uncommitted path of which no commit has told."""
     found = list[str]()
     if os.path.lexists(tree.layout.journal(path)):
-        journal = pending.read_journal(tree.layout, path)
+        journal = path_records.read_journal(tree.layout, path)
         told = {r.session: commit_log.told(journal, r.session) for r in journal.records if r.op != GAP}
         found += [r.session for r in journal.records if r.op != GAP and r.offset >= told[r.session]]
     for session in manifests.sessions_here(tree.layout) if not found else ():
-        claims = pending.claims(tree.layout, session)
+        claims = path_records.claims(tree.layout, session)
         found += [session] if path in claims.fresh else []
     return list(dict.fromkeys(found))
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gitralph.base import files
 from gitralph.base.errors import Fatal
-from gitralph.decide import decision, offers, pending_paths, plan, provenance
+from gitralph.decide import decision, offers, pending_paths, plan, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.offers import Maker
@@ -25,9 +25,9 @@ from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Journal
-from gitralph.records import checklist, manifests, pending, run_record, sessions
+from gitralph.records import checklist, manifests, path_records, run_record, sessions
 from gitralph.records.checklist import Task
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 # --- a change that is nothing but the ticks of ``git ralph run`` in its plan ---
 
@@ -197,9 +197,9 @@ def _is_chain(worktree: Worktree, state: PathState) -> bool:
     records = [r for r in state.journal.records if r.op != GAP]
     if not records:
         return False
-    chain = provenance.chain_of(records, records)
+    chain = text_chain.chain_of(records, records)
     try:
-        return chain.is_contiguous() and provenance.ends_at(chain, worktree.read(state.path))
+        return chain.is_contiguous() and text_chain.ends_at(chain, worktree.read(state.path))
     except LeadsOutError:
         return False
 
@@ -219,8 +219,8 @@ def owners(
     dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
     paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
-    states = {path: PathState(path, Journal()) for path in paths} | pending.states_of(ctx.layout, paths)
-    family = set(pending.family(ctx.layout, session)) if session else set()
+    states = {path: PathState(path, Journal()) for path in paths} | path_records.states_of(ctx.layout, paths)
+    family = set(path_records.family(ctx.layout, session)) if session else set()
     gaps = _gaps(ctx, states.values(), works)
     rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
     made = offers.likely([row.path for row in rows if row.gap or row.owner == NOBODY], states)
@@ -252,7 +252,7 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
 
     What nobody recorded is the looking person's, except what a shell command made.
     """
-    family = set(pending.family(ctx.layout, session)) if session else set()
+    family = set(path_records.family(ctx.layout, session)) if session else set()
     rows: dict[str, list[PathRow]] = {}
     for one in owned:
         for name in _listed_under(ctx, one):

@@ -28,7 +28,7 @@ from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
 from gitralph.lines.terms import Step
 from gitralph.lines.text import difference
-from gitralph.records import commit_log, finished, pending, sessions
+from gitralph.records import commit_log, finished, path_records, sessions
 
 
 class Owner(NamedTuple):
@@ -120,7 +120,7 @@ class Makers:
         """The records of a path, read once for all its commits."""
         key = layout.own, path
         if key not in self._read_before:
-            self._read_before[key] = pending.read_journal(layout, path)
+            self._read_before[key] = path_records.read_journal(layout, path)
         return self._read_before[key]
 
     def named(self, said: Iterable[str]) -> list[str]:
@@ -132,7 +132,7 @@ class Makers:
     def is_of(self, session: str, other: str) -> bool:
         """True where ``other`` is ``session`` or a subagent's session of it."""
         if session not in self._families:
-            self._families[session] = frozenset(pending.family(self._layout, session))
+            self._families[session] = frozenset(path_records.family(self._layout, session))
         return other == session or other in self._families[session]
 
     def model_of(self, record: Record) -> str | None:
@@ -191,7 +191,7 @@ class CommitOwners:
     def __post_init__(self) -> None:
         made = self.makers.made(self.commit.oid)
         self.exact = self.main in made
-        self.family = set(pending.family(self.ctx.layout, self.main)) if self.main is not None else set()
+        self.family = set(path_records.family(self.ctx.layout, self.main)) if self.main is not None else set()
         if self.exact:
             others = set(self.makers.named(self.commit.includes)) | set(made)
         else:  # git rewrote it, and several commits may have become one

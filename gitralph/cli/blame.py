@@ -14,6 +14,7 @@ from gitralph.decide import reading
 from gitralph.git.context import Context
 
 _WHO, _WHO_NARROW = 24, 12
+_LONG_ID = 20  # as agents give them: a UUID has 36
 
 
 @click.command("blame", cls=options.Command)
@@ -68,7 +69,11 @@ def _who(ctx: Context, row: BlameLine) -> str:
     found = row.found
     if found.session is not None:
         name = ctx.called(found.session)
-        return f"{name} ({found.agent})" if name == found.session and found.agent else name
+        if name != found.session:
+            return name
+        # In a clone no session has a name. A long id is cut as git cuts an oid, so the agent stays in sight.
+        short = name if len(name) <= _LONG_ID else name[:8]
+        return f"{short} ({found.agent})" if found.agent else short
     if found.one_of:
         return "one of " + ", ".join(map(ctx.called, found.one_of))
     if found.agent is not None:

@@ -15,8 +15,8 @@ from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, nothing_to_commit, options, output, proving, signals
 from gitralph.cli.terminal.asking import Asker
+from gitralph.commit import cleanup
 from gitralph.commit import commit as committing
-from gitralph.commit import recover
 from gitralph.commit.commit import Request, Result
 from gitralph.decide import own_commit, picking
 from gitralph.decide.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
@@ -346,7 +346,7 @@ def _chosen(ctx: Context, asked: CommitOptions) -> str | None:
         raise
     finally:
         if found is None:
-            recover.heal(ctx)
+            cleanup.unless_busy(ctx)
     return found
 
 

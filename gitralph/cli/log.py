@@ -19,7 +19,7 @@ from gitralph.cli.terminal import columns, options, output
 from gitralph.cli.terminal.pager import pager
 from gitralph.decide import pathspecs
 from gitralph.git.context import Context
-from gitralph.records import pending
+from gitralph.records import path_records
 from gitralph.sessions import session_choice
 
 _WHO = 20
@@ -118,7 +118,7 @@ def _sessions(ctx: Context, makers: Makers, asked: LogOptions) -> frozenset[str]
     if asked.session is None:
         named = set(makers.everyone())
     else:
-        named = set(pending.family(ctx.layout, session_choice.resolve(ctx.layout, asked.session)))
+        named = set(path_records.family(ctx.layout, session_choice.resolve(ctx.layout, asked.session)))
     if asked.agent is not None:
         named = {one for one in named if makers.agent(one) == asked.agent}
     return frozenset(named)

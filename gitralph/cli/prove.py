@@ -6,7 +6,7 @@ import click
 
 from gitralph.base.errors import NO, UsageError
 from gitralph.cli.terminal import options, output, proving, signals
-from gitralph.commit import recover
+from gitralph.commit import cleanup
 from gitralph.git.context import Context
 from gitralph.tasks.prove import series
 from gitralph.tasks.prove.results import ProofCommand
@@ -26,7 +26,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
     """Run a command on each commit's own tree; without a range on the unpushed ones."""
     ctx = options.context()
     command = _command(ctx, click_ctx.meta.get("command", ()))
-    recover.heal(ctx)  # a killed proof left its work files
+    cleanup.unless_busy(ctx)  # a killed proof left its work files
     found = series.commits(ctx, revisions)
     prover = proving.prover(ctx, None)
     rows: list[Proved] = []

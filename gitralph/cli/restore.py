@@ -4,7 +4,7 @@ import click
 
 from gitralph.base.errors import RalphError
 from gitralph.cli.terminal import options, taken_back
-from gitralph.commit import recover
+from gitralph.commit import cleanup
 from gitralph.decide.pathspecs import matcher
 from gitralph.takeback.restore import restore as bring_back
 from gitralph.takeback.restore import session_of_lost
@@ -25,7 +25,7 @@ def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str,
         found = session_of_lost(ctx, session, "git ralph restore --session {}")
         match = matcher(ctx, paths)
         if found is None:
-            recover.heal(ctx)
+            cleanup.unless_busy(ctx)
             show.result(TakenBack("nothing", None))
             return
         result = bring_back(ctx, UndoRequest(found, match=match, named=paths), dry_run)

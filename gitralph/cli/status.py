@@ -17,7 +17,7 @@ from gitralph.decide import decision, offers, pending_paths
 from gitralph.decide.offers import Maker
 from gitralph.git.context import Context
 from gitralph.hook.windows import Window
-from gitralph.records import passed_over, pending
+from gitralph.records import passed_over, path_records
 from gitralph.sessions import lifecycle, session_choice
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
@@ -137,7 +137,7 @@ def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> 
             f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
             f"to {sentences.command(ctx.layout, offers.told(one.command))}"
         )
-    own = pending.family(ctx.layout, session) if session else []
+    own = path_records.family(ctx.layout, session) if session else []
     for name in dict.fromkeys(one.session for one in gone):
         paths = [one.path for one in gone if one.session == name]
         # A loss that cannot come back as the files stand would be refused for ever.
@@ -213,7 +213,7 @@ def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -
     width = columns.available(ctx.environ) if environ.is_terminal(sys.stdout) else None
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     paper = Paper(Here(ctx), ctx.called, width, color)
-    own = pending.family(ctx.layout, session) if session else []
+    own = path_records.family(ctx.layout, session) if session else []
     found = grouped.short(groups, paper) if short else grouped.lines(groups, own, paper)
     for line in found:
         sys.stdout.write(line + "\n")
@@ -223,7 +223,7 @@ def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -
 
 def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> None:
     """Hints on what to type next, where somebody needs one."""
-    own = pending.family(ctx.layout, session) if session else []
+    own = path_records.family(ctx.layout, session) if session else []
     refused = [g for g in groups if any(row.reason in decision.REFUSING for row in g.rows)]
     refused = [g for g in refused if g.session in own or not ctx.is_agent]
     if refused:

@@ -8,7 +8,7 @@ import click
 from gitralph.base.errors import RalphError, UsageError
 from gitralph.cli.terminal import options, output, taken_back
 from gitralph.cli.terminal.asking import Asker
-from gitralph.commit import recover
+from gitralph.commit import cleanup
 from gitralph.decide.pathspecs import matcher
 from gitralph.git.context import Context
 from gitralph.guard.reply import NOT_TOLD
@@ -77,7 +77,7 @@ def undo(**typed: Any) -> None:
         if found is None:
             if asked.call is not None:
                 refuse_unknown(ctx, asked.call)
-            recover.heal(ctx)
+            cleanup.unless_busy(ctx)
             show.result(TakenBack("nothing", None))
             return
         request = UndoRequest(
@@ -114,7 +114,7 @@ def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
         if agent in NOT_TOLD:
             output.warn(f"{agent} takes no word when it stops: it is not told")
             return
-        word.leave(ctx.layout, session, telling.word(ctx, session, result.changes))
+        word.leave(ctx.layout, session, telling.notice(ctx, session, result.changes))
         output.note(f"session '{ctx.called(session)}' is told when it stops next")
 
 

@@ -89,7 +89,7 @@ def _sentence(ctx: Context, one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
     if one.state == every_line.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
-    state = f"commit {one.commit[:12]}" if one.commit else one.state
+    state = f"commit {one.commit[:12]}" if one.commit else _STATES.get(one.state, one.state)
     if one.one_of:
         names = ", ".join(f"'{ctx.called(name)}'" for name in one.one_of)
         return f"{where}{state}, one of the sessions {names}"
@@ -113,6 +113,9 @@ def _facts(one: Finding) -> list[tuple[str, str | None]]:
         ("lines", _KNOWN.get(one.exact or "") if one.line is None else None),
     ]
 
+
+# A state in words for people; ``--json`` has the machine's word.
+_STATES = {every_line.VOID: "not there any more and in no commit"}
 
 # How exactly an edit is known, in words for people; ``--json`` has the record's word.
 _KNOWN = {

@@ -12,7 +12,7 @@ from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.commit import hook_changes, hooks, land, recover, restage, shell_staging
+from gitralph.commit import cleanup, hook_changes, hooks, land, restage, shell_staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.hooks import Taken
@@ -29,7 +29,7 @@ from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
-from gitralph.records import passed_over, pending
+from gitralph.records import passed_over, path_records
 from gitralph.words import advice, ways_out
 from gitralph.words.ways_out import Ways
 
@@ -111,7 +111,7 @@ def dry_run(ctx: Context, request: Request) -> Result:
 
 def _passed_over(ctx: Context, request: Request) -> list[str]:
     """Warnings for lines of a manifest that name no path, collected before the commit reads past them."""
-    found = passed_over.warnings(ctx.layout, pending.family(ctx.layout, request.session))
+    found = passed_over.warnings(ctx.layout, path_records.family(ctx.layout, request.session))
     return [f"warning: {text}" for text in found]
 
 
@@ -172,7 +172,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                 if at_leisure and ready is None:
                     ready = _prepared(ctx, bench, request, typed)
                 with locks.hold(ctx.layout, locks.COMMIT):
-                    recover.settle(ctx)
+                    cleanup.under_lock(ctx)
                     if ready is not None and ready.taken.records and not ready.recorded:
                         _record_rewrites(ctx, bench, request, ready)
                         request = picking.after_hook(request, ready.taken.entries)
@@ -200,7 +200,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
 def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typed) -> _Prepared:
     """Let hooks, editor and judge see the commit as it would be made now."""
     with locks.hold(ctx.layout, locks.COMMIT):
-        recover.settle(ctx)
+        cleanup.under_lock(ctx)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:

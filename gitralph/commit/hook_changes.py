@@ -17,7 +17,7 @@ from gitralph.base.errors import Failed
 from gitralph.base.quote import line_form, shown
 from gitralph.commit import hooks
 from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
-from gitralph.decide import path_texts, rewrites
+from gitralph.decide import hook_rewrites, path_texts
 from gitralph.decide.request import Draft
 from gitralph.git import blobs, listing
 from gitralph.git.blobs import Workbench
@@ -28,7 +28,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
 from gitralph.hook.record import path_of_call, path_text
-from gitralph.records import pending
+from gitralph.records import path_records
 
 NAME = "pre-commit"
 
@@ -123,7 +123,7 @@ def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool
         return False
     state = made.states.get(path)
     if made.by_person:  # nothing of a person's is recorded
-        return state is None or pending.journal_bytes(ctx.layout, path) == state.journal.length
+        return state is None or path_records.journal_bytes(ctx.layout, path) == state.journal.length
     step = _step(made, "edit", old, new)
     large = len(old.data or b"") > TEXT_LIMIT or len(new.data or b"") > TEXT_LIMIT
     if large or state is None or path_texts.claimants(state):
@@ -249,8 +249,8 @@ def _rendered(
             return None
         head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
         # The lines that this commit adds: a hook may rewrite these, but no line of HEAD.
-        own = rewrites.added(head.data if head else None, texts[0])
-        wanted = _for_disk(ctx, made, path, there[path], rewrites.blocks(*texts, own), texts[0])
+        own = hook_rewrites.added(head.data if head else None, texts[0])
+        wanted = _for_disk(ctx, made, path, there[path], hook_rewrites.blocks(*texts, own), texts[0])
         disk = there[path]
         if wanted is None or disk is None or disk.data is None:
             return None
@@ -264,7 +264,7 @@ def _for_disk(
     made: Draft,
     path: bytes,
     disk: Content | None,
-    found: list[rewrites.Block] | None,
+    found: list[hook_rewrites.Block] | None,
     text: bytes,
 ) -> bytes | None:
     """The file on disk with the changes of the commit's text in it; None where they do not fit."""
@@ -274,13 +274,13 @@ def _for_disk(
     state = made.states.get(path)
     if state is not None:
         rows = [row for row in journal.replay(state.journal, ctx.layout) if row[0].is_exact]
-        seen = rewrites.seen(rows, disk.data).worktree
+        seen = hook_rewrites.seen(rows, disk.data).worktree
     if seen is None:
         return None
-    there = rewrites.carried(found, text, seen)
+    there = hook_rewrites.carried(found, text, seen)
     if any(block is None for block in there):
         return None
-    return rewrites.apply(seen, [block for block in there if block is not None])
+    return hook_rewrites.apply(seen, [block for block in there if block is not None])
 
 
 def keep_texts(ctx: Context, taken: Taken) -> None:
@@ -333,7 +333,7 @@ def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: 
     texts = _texts(pair)
     if texts is None or disk is None:
         return None
-    found = _for_disk(ctx, made, path, disk, rewrites.blocks(*texts), texts[0])
+    found = _for_disk(ctx, made, path, disk, hook_rewrites.blocks(*texts), texts[0])
     return None if found is None else Content(disk.mode, found)
 
 

@@ -23,7 +23,7 @@ from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, full_lines, replay, text_id
 from gitralph.lines.text import words
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5

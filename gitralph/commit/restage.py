@@ -17,7 +17,7 @@ from gitralph.commit import land, shell_staging
 from gitralph.git import index
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
-from gitralph.records import intents, pending
+from gitralph.records import intents, path_records
 from gitralph.records.intents import Restaging
 
 _TRIES = 5
@@ -28,7 +28,7 @@ def due(ctx: Context, session: str) -> None:
 
     Never fails the command that calls it.
     """
-    if not shell_staging.of(ctx, pending.family(ctx.layout, session)):
+    if not shell_staging.of(ctx, path_records.family(ctx.layout, session)):
         return
     intents.write(ctx.layout, Restaging(ctx.repo.git_dir, ctx.layout.token, session))
     with contextlib.suppress(OSError, RalphError), locks.hold(ctx.layout, locks.COMMIT, wait=0):
@@ -39,7 +39,7 @@ def recover(ctx: Context) -> list[str]:
     """Put back what is due in this worktree; an intent of a removed worktree is dropped."""
     for todo in list(intents.unfinished(ctx.layout, Restaging)):
         if todo.token == ctx.layout.token:
-            if _put_back(ctx, todo, pending.family(ctx.layout, todo.session)):
+            if _put_back(ctx, todo, path_records.family(ctx.layout, todo.session)):
                 intents.remove(ctx.layout, todo)
         elif not os.path.isdir(todo.git_dir):
             intents.remove(ctx.layout, todo)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.decide.path_texts import PathTexts
@@ -26,7 +26,7 @@ from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, step_of
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 _FILES = (0o100644, 0o100755)
 
@@ -113,7 +113,7 @@ def _follow(scene: Scene, state: PathState) -> str:
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return choose.LEAVE
     content = scene.contents[state.path]
-    now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
+    now = (text_chain.content_id(content), f"{content.mode:o}" if content.mode else None)
     first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
     known = {r.after for r in state.journal.records} | ({first.before} if first is not None else set())
     known -= {None}
@@ -191,7 +191,7 @@ def _uses(
 
 
 def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
-    mode, is_foreign = path_texts.mode_of(scene, state)
+    mode, is_foreign = path_texts.mode_to_commit(scene, state)
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode

@@ -7,17 +7,17 @@ in and an ``Outcome`` comes out. Nothing is written but blobs.
 import itertools
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import by_pieces, decision, path_texts, provenance
+from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, records_of
-from gitralph.decide.provenance import Chain, records_since_head
+from gitralph.decide.text_chain import Chain, records_since_head
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import Record, replay
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 # Numbers the work files in a bench, so that one process can look at a path several times. This counter is the
 # only state of the module, and no decision depends on it.
@@ -108,7 +108,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
         return by_pieces.moved_along(scene, state)
-    others = provenance.others(scene, state)
+    others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)
     if _unchanged(scene, state):
@@ -132,11 +132,11 @@ def _is_moved_away(scene: Scene, state: PathState) -> bool:
     if last is None or last.op != "rename-from" or last.other_path is None:
         return False
     there = scene.recorded_at(last.other_path)
-    to = pending.arrival(there.journal)
+    to = path_records.arrival(there.journal)
     if (
         to is None
         or to.other_path != state.path
-        or pending.left_by(state.journal, to, there.path) is not last
+        or path_records.left_by(state.journal, to, there.path) is not last
     ):
         return False
     return bool(there.came_with - scene.own) or not state.owners() <= scene.own
@@ -148,7 +148,7 @@ def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
         return _take_edits(scene, state, Chain((last,)))
     if scene.reader.entry(state.path) is None:
         return Outcome(state.path)  # the deletion went along in the commit that took the new path
-    return by_pieces.separated(scene, state, provenance.others(scene, state))
+    return by_pieces.separated(scene, state, text_chain.others(scene, state))
 
 
 def _of_nobody(scene: Scene, state: PathState) -> Outcome:
@@ -159,7 +159,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     path, content = state.path, scene.contents[state.path]
     if path in scene.ignored:
         return decision.refused(state.path, decision.IGNORED, Why(Kind.IGNORED), [])
-    others = provenance.others(scene, state)
+    others = text_chain.others(scene, state)
     if not others:
         if content.mode != GITLINK:
             return Outcome(path) if _unchanged(scene, state) else _take(scene, state, decision.WHOLE_FILE)
@@ -203,13 +203,13 @@ def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
     chain = Chain(tuple(since))
     head = scene.reader.entry(state.path)
     starts = since[0].before == (None if head is None else head.oid.decode())
-    return starts and chain.is_contiguous() and provenance.ends_at(chain, scene.contents[state.path])
+    return starts and chain.is_contiguous() and text_chain.ends_at(chain, scene.contents[state.path])
 
 
 def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bool:
     head = scene.reader.entry(state.path)
     content = scene.contents[state.path]
-    return head is not None and provenance.mode_of(Chain(tuple(since)), content, head.mode)[1]
+    return head is not None and text_chain.mode_of(Chain(tuple(since)), content, head.mode)[1]
 
 
 def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
@@ -231,14 +231,14 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
         # the session deleted what HEAD has; it does not matter what the file held in between
         if _base_fits(scene, state, Chain((last,))):
             return _take_edits(scene, state, Chain((last,)))
-    chain = provenance.chain_of(state.journal.records, mine)
+    chain = text_chain.chain_of(state.journal.records, mine)
     if content.absent and chain.last.after is not None:
         return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
     if chain.path_level:
-        if provenance.ends_at(chain, content):
+        if text_chain.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
         return decision.refused(state.path, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
-    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
+    if not (chain.is_contiguous() and text_chain.ends_at(chain, content) and _base_fits(scene, state, chain)):
         return by_pieces.separated(scene, state, [])
     return _take_edits(scene, state, chain)
 
@@ -247,7 +247,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     found = _take(scene, state, decision.EDITS)
     assert found.content is not None
     head = scene.reader.entry(state.path)
-    mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
+    mode, foreign = text_chain.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
         note = Note(state.path, Why(Kind.MODE_LEFT))
         return found._replace(content=Content(mode, found.content.data), notes=(*found.notes, note))

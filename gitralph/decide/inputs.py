@@ -28,8 +28,8 @@ from gitralph.git.run import GitError
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
 from gitralph.hook.journal import Record
-from gitralph.records import pending
-from gitralph.records.pending import Claims, PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import Claims, PathState
 
 Entries = Mapping[bytes, Entry | None]
 
@@ -97,13 +97,13 @@ class Question:
     def recorded_at(self, path: bytes) -> PathState:
         """The records of a path that is not among those asked for. Each journal is read once."""
         if path not in self._states:
-            self._states[path] = pending.path_state(self.layout, path, [])
+            self._states[path] = path_records.path_state(self.layout, path, [])
         return self._states[path]
 
     def claims_of(self, session: str) -> Claims:
         """What a session's manifest claims. Each manifest is read once, and only when somebody asks."""
         if session not in self._claims:
-            self._claims[session] = pending.claims(self.layout, session)
+            self._claims[session] = path_records.claims(self.layout, session)
         return self._claims[session]
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import by_pieces, decision, path_texts, provenance
+from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook.journal import Record, full_lines
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
 
@@ -122,7 +122,7 @@ def _is_lost(scene: Scene, come: PathState) -> bool:
     The file is as the move left it, HEAD has another text there, and HEAD never held a later one.
     """
     last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
-    if provenance.content_id(scene.contents[come.path]) != last.after:
+    if text_chain.content_id(scene.contents[come.path]) != last.after:
         return False
     is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
     return is_other and not path_texts.has_passed(scene, come, last.offset)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gitralph.base.ids import safe_form
 from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import Layout
-from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, Wishes
 from gitralph.git import uncommitted
@@ -27,8 +27,8 @@ from gitralph.hook.journal import GAP, Record
 from gitralph.hook.windows import Window
 from gitralph.lines import owners
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
 
@@ -62,7 +62,7 @@ def catch_up(ctx: Context, session: str) -> None:
     """
     if setting(ctx.config) == OFF or not _runs_inside(ctx, session):
         return
-    for name in pending.family(ctx.layout, session):
+    for name in path_records.family(ctx.layout, session):
         try:
             shellwatch.so_far(ctx.layout, name, dict(ctx.environ))
         except OSError:
@@ -128,7 +128,7 @@ def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) 
 
 def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
     """True when only shell commands of the family can have made the unrecorded part of the file."""
-    state = pending.path_state(ctx.layout, path, [])
+    state = path_records.path_state(ctx.layout, path, [])
     found, records = of(state), state.journal.records
     now = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
     return bool(found) and records[-1].after == now and all(name in own for r in found for name in r.may)
@@ -157,7 +157,7 @@ def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, i
     found = of(state, scene.own)
     if not found or scene.entries.get(state.path) == scene.reader.entry(state.path):
         return [], None
-    now = provenance.content_id(scene.contents[state.path])
+    now = text_chain.content_id(scene.contents[state.path])
     mode = f"{scene.contents[state.path].mode:o}" if scene.contents[state.path].mode else None
     known = path_texts.read(scene, state) if path_texts.whole_only(scene, state) is None else None
     if known is None or any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):

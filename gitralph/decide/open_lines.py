@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from gitralph.decide import inputs, path_texts
 from gitralph.decide.bench import open_bench
+from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
-from gitralph.decide.rewrites import ranges
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree
@@ -21,8 +21,8 @@ from gitralph.git.texts import is_binary
 from gitralph.hook.journal import TEXT_LIMIT, full_lines
 from gitralph.lines.terms import step_of
 from gitralph.lines.weave import EXISTS
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 
 class OpenLine(NamedTuple):
@@ -73,7 +73,7 @@ def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath
     quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench, Worktree(ctx.repo.root) as tree:
         asked = inputs.question(quiet, bench, tree, refs.read_head(quiet.repo), family=())
-        scene = inputs.look(asked, {path: pending.path_state(ctx.layout, path, []) for path in paths})
+        scene = inputs.look(asked, {path: path_records.path_state(ctx.layout, path, []) for path in paths})
         for path, state in scene.states.items():
             if path not in scene.barred and path not in scene.ignored:
                 yield path, _of(scene, state)

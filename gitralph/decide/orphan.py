@@ -11,7 +11,7 @@ from gitralph.git import history, index, reflog
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 
 class StartReader(TreeReader):

@@ -13,7 +13,7 @@ from gitralph.git.repository import Repository
 from gitralph.git.typed import as_pathspec
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
-from gitralph.records import commit_log, manifests, pending
+from gitralph.records import commit_log, manifests, path_records
 
 TAKEN_BACK = "taken back"
 # A hint shows its command in one line to copy, so it names no more paths than this.
@@ -60,7 +60,7 @@ def _made(ctx: Context, session: str, commit: str) -> bool:
 
 def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
-    made_by, family = makers(ctx, commit), pending.family(ctx.layout, session)
+    made_by, family = makers(ctx, commit), path_records.family(ctx.layout, session)
     # gc may have put the session's log away meanwhile
     made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
     if not set(made_by) & set(family):

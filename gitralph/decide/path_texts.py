@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, provenance, rewrites
+from gitralph.decide import decision, hook_rewrites, text_chain
 from gitralph.decide.inputs import Scene, read_blob
-from gitralph.decide.provenance import Chain
+from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
@@ -38,8 +38,8 @@ from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import Step, Take
 from gitralph.lines.text import is_telling, split_lines
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 FILES = (0, 0o100644, 0o100755)
 """Modes of plain files; 0 stands for no file."""
@@ -73,7 +73,7 @@ class PathTexts:
     disk: bytes | None
     steps: list[Step]
     converted: bool
-    seen: rewrites.AsRead
+    seen: hook_rewrites.AsRead
     moved: bytes | None
     heads: Heads
     carried: tuple[Record, ...] = ()
@@ -129,7 +129,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     head, disk = head_text(scene, state.path), scene.contents[state.path].data
     first = _first(scene, state) or 0
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
-    seen = rewrites.seen(texts, disk)
+    seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
     converted = not is_plain(scene, state.path) or lost_crlf(head, disk, texts)
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
@@ -212,7 +212,7 @@ def head_text(scene: Scene, path: bytes) -> bytes | None:
 def is_plain(scene: Scene, path: bytes) -> bool:
     """True when the file's bytes are the blob's, so that git converts nothing."""
     content, made = scene.contents[path], scene.entries.get(path)
-    same = made is None or made.oid.decode() == provenance.content_id(content)
+    same = made is None or made.oid.decode() == text_chain.content_id(content)
     # A deleted file has no bytes to compare with. Where git converts line ends, HEAD's text must be
     # converted.
     return same and not (content.absent and scene.converts)
@@ -345,20 +345,20 @@ def claimants(state: PathState) -> set[str]:
     return state.bare | {name for name in state.records if any(not r.is_exact for r in state.untold(name))}
 
 
-def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
+def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is one that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]
     if scene.by_person and head is not None and not content.absent:
-        _, is_nobodys = provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
+        _, is_nobodys = text_chain.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
         return content.mode if is_nobodys else head.mode, False
     if head is None or not own:
         return content.mode or 0o100644, False
     if content.absent:
         return head.mode, False
-    mode, is_left = provenance.mode_of(Chain(tuple(own)), content, head.mode)
+    mode, is_left = text_chain.mode_of(Chain(tuple(own)), content, head.mode)
     # a mode that another session recorded goes with that session's commit
-    return mode, is_left and provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
+    return mode, is_left and text_chain.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
@@ -411,15 +411,15 @@ def _is_gone(scene: Scene, path: bytes) -> bool:
 
 def _carried(scene: Scene, state: PathState) -> list[Row]:
     """The records of a file from its old paths, before it was moved here; their offsets are negative."""
-    to, seen, out = pending.arrival(state.journal), {state.path}, list[Row]()
+    to, seen, out = path_records.arrival(state.journal), {state.path}, list[Row]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
-        left = pending.left_by(old.journal, to, here.path)
+        left = path_records.left_by(old.journal, to, here.path)
         if left is None:
             break
         seen.add(old.path)
         texts = [(r, b, a) for r, b, a in replay(old.journal, scene.layout) if r.is_exact]
-        state, to = old, pending.arrival(old.journal)
+        state, to = old, path_records.arrival(old.journal)
         found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
         shift = left.offset + 1 - (out[0][0].offset if out else 0)
         out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
@@ -437,7 +437,7 @@ def _at(record: Record, offset: int, path: bytes) -> Record:
 
 def _left_text(scene: Scene, state: PathState) -> bytes | None:
     """The text that HEAD had at the old path when the file left it."""
-    to = pending.arrival(state.journal)
+    to = path_records.arrival(state.journal)
     if to is None or to.other_path is None:
         return None
     entry = history.entry_at(scene.repo, to.head, to.other_path)

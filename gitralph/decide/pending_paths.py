@@ -27,7 +27,7 @@ from gitralph.git.context import Context, without_programs
 from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.hook import sessionfile, windows
-from gitralph.records import manifests, over_time, pending
+from gitralph.records import manifests, over_time, path_records
 
 # No commit can ever take a path that is left for one of these reasons. A session that has only such paths is
 # not counted among those that a user must choose between; status lists the path with its reason.
@@ -81,8 +81,8 @@ def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
         return _drafted(ctx, bench, session, counting)
     except Fatal as error:  # damaged records of one session must not stop the others
         ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
-        family = pending.family(ctx.layout, session)
-        raw = pending.recorded_paths(ctx.layout, family, lambda old: old)
+        family = path_records.family(ctx.layout, session)
+        raw = path_records.recorded_paths(ctx.layout, family, lambda old: old)
         return {p: Work(decision.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
 
 
@@ -101,12 +101,12 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
 
 def _unfinished(ctx: Context) -> Iterator[str]:
     """The sessions with a record that no commit has told of, or with a path that differs from HEAD."""
-    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    claims = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     old = {path for claim in claims for path in claim.old}
     dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
     left = {claim.session for claim in claims if claim.fresh or not dirty.isdisjoint(claim.old)}
     for claim in claims:
-        if not left.isdisjoint(pending.family(ctx.layout, claim.session)):
+        if not left.isdisjoint(path_records.family(ctx.layout, claim.session)):
             yield claim.session
 
 
@@ -118,7 +118,7 @@ def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
     for session in family:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(ctx.layout.pending(session))
-            if pending.claims(ctx.layout, session).fresh:
+            if path_records.claims(ctx.layout, session).fresh:
                 sessionfile.mark_pending(ctx.layout, session)
     _mark_bare(ctx.layout)
 
@@ -131,7 +131,7 @@ def put_marks_away(ctx: Context) -> None:
     marked = [name for name in manifests.sessions_here(ctx.layout) if _unmarked(ctx, name)]
     found = everyone(ctx) if marked else {}
     for session in marked:
-        if any(name in found for name in pending.family(ctx.layout, session)):
+        if any(name in found for name in path_records.family(ctx.layout, session)):
             sessionfile.mark_pending(ctx.layout, session)
 
 
@@ -143,7 +143,7 @@ def _mark_bare(lay: Layout) -> None:
     now, since = time.time_ns() - _TICK, _written(lay.looked)
     for session in manifests.sessions_here(lay):
         is_news = not os.path.lexists(lay.pending(session)) and _written(lay.manifest(session)) >= since
-        if is_news and pending.claims(lay, session).fresh:
+        if is_news and path_records.claims(lay, session).fresh:
             sessionfile.mark_pending(lay, session)
     files.make_folder(lay.tmp)
     name = f"{lay.tmp}/{os.getpid()}-looked"
@@ -261,5 +261,7 @@ def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:
 def rivals(ctx: Context, sessions: Iterable[str]) -> list[str]:
     """Those of ``sessions`` whose work no other session's commit takes along as a subagent's."""
     names = list(sessions)
-    children = {child for name in names for child in pending.family(ctx.layout, name)[1:] if child in names}
+    children = {
+        child for name in names for child in path_records.family(ctx.layout, name)[1:] if child in names
+    }
     return [name for name in names if name not in children]

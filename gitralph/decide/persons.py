@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, offers, provenance
+from gitralph.decide import decision, offers, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene
 from gitralph.git import uncommitted
@@ -16,8 +16,8 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import GAP, full_lines, replay
 from gitralph.lines.text import is_telling
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 
 def candidates(ctx: Context, exact: Container[bytes]) -> list[bytes]:
@@ -47,7 +47,7 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
         return {}
     found: dict[bytes, Left] = {}
     gone = [path for path, letters in uncommitted.dirty(ctx.repo, ctx.config).items() if "D" in letters]
-    for old, state in pending.states_of(ctx.layout, gone).items():
+    for old, state in path_records.states_of(ctx.layout, gone).items():
         brought = _brought(ctx, state)
         for path, text in texts.items():
             who = {brought[line] for line in full_lines(text or b"") if line in brought}
@@ -69,7 +69,7 @@ def _brought(ctx: Context, state: PathState) -> dict[bytes, str]:
 
 def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     """Files that a session's shell command left and no session recorded: a person must name them."""
-    free = [path for path in scene.contents if not provenance.others(scene, scene.states[path])]
+    free = [path for path in scene.contents if not text_chain.others(scene, scene.states[path])]
     found = offers.left_by_commands(ctx, free)
     return {
         path: Left(

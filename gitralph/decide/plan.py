@@ -17,7 +17,7 @@ from gitralph.decide import (
     orphan,
     own_commit,
     persons,
-    provenance,
+    text_chain,
 )
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Question, Scene, Wishes
@@ -31,19 +31,23 @@ from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.hook.journal import Journal, Record
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 
 def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
     if asked.by_person:
         paths = sorted(matches or ())
-        return {path: PathState(path, Journal()) for path in paths} | pending.states_of(asked.layout, paths)
-    states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
+        return {path: PathState(path, Journal()) for path in paths} | path_records.states_of(
+            asked.layout, paths
+        )
+    states = path_records.recorded_paths(
+        asked.layout, list(asked.family), _differing(asked.repo, asked.config)
+    )
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
-    pending.add_foreign_claims(asked.layout, states, set(asked.family))
+    path_records.add_foreign_claims(asked.layout, states, set(asked.family))
     return states
 
 
@@ -56,8 +60,8 @@ def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> lis
     """The paths that a session's commit would look at; for a person also the new files in ``exact``."""
     if session == decision.UNRECORDED:
         return persons.candidates(ctx, exact)
-    family = pending.family(ctx.layout, session)
-    known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
+    family = path_records.family(ctx.layout, session)
+    known = path_records.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
     return sorted({*known, *offers.paths(ctx, family)})
 
 
@@ -81,7 +85,7 @@ def build(
     Raises Fatal for damage. A refusal raises nothing: it is in the draft.
     """
     head = refs.read_head(ctx.repo)
-    family = pending.family(ctx.layout, session) if family is None else family
+    family = path_records.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
     is_named = wanted is not None
     if family == [decision.UNRECORDED]:
@@ -145,7 +149,9 @@ def _read(
             if path in states:
                 # A repository hook saw the file as the index had it. A record made afterwards tells of
                 # another text.
-                states[path] = pending.as_of(states[path], provenance.content_id(content)) or states[path]
+                states[path] = (
+                    path_records.as_of(states[path], text_chain.content_id(content)) or states[path]
+                )
         for path, record in unwritten.items():
             if path in states:
                 states[path].add(record)
@@ -183,9 +189,9 @@ def _offered(
     for path in offers.paths(ctx, asked.own):
         if path in states or (wanted is not None and path not in wanted):
             continue
-        state = pending.path_state(asked.layout, path, [])
+        state = path_records.path_state(asked.layout, path, [])
         if offers.give(state, asked.own, asked.wishes, asked.config):
-            pending.add_foreign_claims(asked.layout, {path: state}, set(asked.family))
+            path_records.add_foreign_claims(asked.layout, {path: state}, set(asked.family))
             taken[path] = state
         elif offers.of(state, asked.own):
             offered[path] = state
@@ -194,7 +200,7 @@ def _offered(
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
     """The paths whose journal has grown since it was read."""
-    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
+    return [p for p, s in states.items() if path_records.journal_bytes(scene.layout, p) != s.journal.length]
 
 
 def _as_seen(scene: Scene, path: bytes) -> PathState | None:
@@ -206,12 +212,12 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
         return None
     old = scene.states[path].journal
     last = old.records[-1].offset if old.records else 0
-    now = pending.path_state(
-        scene.layout, path, [pending.claims(scene.layout, name) for name in scene.family]
+    now = path_records.path_state(
+        scene.layout, path, [path_records.claims(scene.layout, name) for name in scene.family]
     )
-    pending.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
+    path_records.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
     offers.give(now, scene.own, scene.wishes, scene.config)
-    return pending.as_of(now, provenance.content_id(scene.contents[path]), last)
+    return path_records.as_of(now, text_chain.content_id(scene.contents[path]), last)
 
 
 def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:

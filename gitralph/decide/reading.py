@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.decide import inputs, path_texts, pathspecs, provenance
+from gitralph.decide import inputs, path_texts, pathspecs, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.in_time import InTime
@@ -19,8 +19,8 @@ from gitralph.git.texts import is_binary
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import OutsideError
 from gitralph.lines import owners
-from gitralph.records import commit_log, pending
-from gitralph.records.pending import PathState
+from gitralph.records import commit_log, path_records
+from gitralph.records.path_records import PathState
 
 
 def tree_path(ctx: Context, typed: str) -> bytes:
@@ -61,7 +61,7 @@ class Read(NamedTuple):
 
 def read(ctx: Context, path: bytes) -> Read | Left:
     """Read a path; a Left tells why commit could not look at it either."""
-    state = pending.path_state(ctx.layout, path, [])
+    state = path_records.path_state(ctx.layout, path, [])
     bench = open_bench(ctx, quarantine=True)
     try:
         with Worktree(ctx.repo.root) as worktree:
@@ -84,7 +84,7 @@ def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
     """The records of which the file may still hold something, for a file whose lines are not told apart."""
     if scene.entries.get(state.path) == scene.reader.entry(state.path):
         return frozenset()
-    since = provenance.records_since_head(scene, state)
+    since = text_chain.records_since_head(scene, state)
     return _keys_of(state.journal.records if since is None else since)
 
 

@@ -11,7 +11,7 @@ from gitralph.decide.decision import UNRECORDED, Left, Note, Outcome
 from gitralph.decide.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 
 Judge = Callable[["Candidate"], dict[str, object]]
 """Looks at a candidate and returns what it found, for the ``--json`` document.

@@ -25,7 +25,7 @@ from gitralph.guard.discards import HEAD, INDEX, NOTHING, Discard
 from gitralph.guard.reply import Reply, context, denied
 from gitralph.hook import entry, sessionfile
 from gitralph.hook.event import Event, session_of
-from gitralph.records import pending
+from gitralph.records import path_records
 
 REFUSE, WARN, OFF = "refuse", "warn", "off"
 # The agent waits, so a file that was not looked at within this time passes.
@@ -119,7 +119,7 @@ def _untracked_folders(ctx: Context, specs: Sequence[str]) -> tuple[bytes, ...]:
 def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> Losses:
     """The lines of others that would be gone."""
     touched = _touched(ctx, one)
-    own = set(pending.family(ctx.layout, session))
+    own = set(path_records.family(ctx.layout, session))
     out: Losses = {}
     for path, found in _read(ctx, list(touched)[:_PATHS], deadline):
         after = _after(ctx, one, path, touched[path], found)

@@ -15,8 +15,8 @@ from gitralph.ask.every_line import age
 from gitralph.base.ids import digest
 from gitralph.base.quote import printable, shown
 from gitralph.decide import open_lines
+from gitralph.decide.hook_rewrites import Range, ranges
 from gitralph.decide.open_lines import OpenLine, OpenPath
-from gitralph.decide.rewrites import Range, ranges
 from gitralph.git.context import Context, in_worktree, open_context, root_with
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.typed import as_name
@@ -28,7 +28,7 @@ from gitralph.hook.journal import full_lines
 from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import normal
-from gitralph.records import pending
+from gitralph.records import path_records
 
 NOTE, OFF = "note", "off"
 # Lines this close are read together, and a change of one is likely to touch the other.
@@ -80,7 +80,7 @@ def _of_path(
     companies: Iterable[Company],
     seen: str,
 ) -> str | None:
-    own = set(pending.family(ctx.layout, session))
+    own = set(path_records.family(ctx.layout, session))
     disk = record.look(target.file).text
     theirs = [one for company in companies for one in _theirs(ctx, company, target, own, disk)]
     state = _state(theirs)
@@ -105,7 +105,7 @@ def _theirs(
     shift = _mapped(disk, found.disk) if there is not ctx else None
     out = []
     for session in company.sessions:
-        family = set(pending.family(ctx.layout, session)) - own
+        family = set(path_records.family(ctx.layout, session)) - own
         lines = tuple(line for line in found.lines if line.owner in family)
         if session not in own and (lines or not family.isdisjoint(found.whole - {None})):
             places = tuple(_place(line, shift) for line in lines)

@@ -13,14 +13,14 @@ from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.commit import commit, land, message, recover, restage
+from gitralph.commit import cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
+from gitralph.decide.hook_rewrites import Range, ranges
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
-from gitralph.decide.rewrites import Range, ranges
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
@@ -31,7 +31,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.guard import question, recover_narrowed, whose_commit
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import full_lines, text_id
-from gitralph.records import intents, manifests, pending
+from gitralph.records import intents, manifests, path_records
 from gitralph.records.intents import TO_COME, Narrowed
 from gitralph.words import sentences
 
@@ -101,7 +101,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     """
     if ctx.repo.operation() not in _NARROWED_TOO:
         return []
-    recover.heal(ctx)
+    cleanup.unless_busy(ctx)
     _again(ctx, git)
     staged, amends = question.staged(ctx), whose_commit.amends(git)
     if amends:
@@ -167,7 +167,7 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
         return
     makers = whose_commit.sessions(ctx, whose_commit.signature(ctx, head))
     whose = f"of session '{ctx.called(makers[0])}'" if makers else "a person's"
-    family = set(pending.family(ctx.layout, own))
+    family = set(path_records.family(ctx.layout, own))
     there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
     if any(family.intersection(names) for names in there):
         hint = f"git commit -a --fixup={head.oid[:7]}  # what the session has for it, in a commit of its own"
@@ -274,7 +274,7 @@ def _was_there(made: Draft, path: bytes, content: Content) -> bool:
     """True when the file held exactly that after a recorded edit: `git add` came between two edits."""
     state = made.states.get(path)
     oid = None if content.data is None else text_id(content.data)
-    return state is not None and pending.as_of(state, oid) is not None
+    return state is not None and path_records.as_of(state, oid) is not None
 
 
 def _selected(

@@ -19,7 +19,7 @@ from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
-from gitralph.records import manifests, pending, sessions
+from gitralph.records import manifests, path_records, sessions
 
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
@@ -81,7 +81,7 @@ def staged(ctx: Context) -> dict[bytes, Entry | None]:
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
     """The other live sessions with records in one of ``paths``; a draft tells what is left of these."""
-    family = set(pending.family(ctx.layout, own)) if own else set()
+    family = set(path_records.family(ctx.layout, own)) if own else set()
     naming = manifests.sessions_naming(ctx.layout, paths, family)
     found = {name for names in naming.values() for name in names}
     return sorted(n for n in found if sessions.state_of(ctx.layout, n) == "live")

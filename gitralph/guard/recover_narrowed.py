@@ -18,7 +18,7 @@ from gitralph.git.plain_index import AS_IS, PATHS, WHOLE, Given
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import is_oid
-from gitralph.records import intents, pending
+from gitralph.records import intents, path_records
 from gitralph.records.intents import Narrowed
 
 # How far back a commit is looked for where there is no reflog. The first command of ours after the kill
@@ -51,10 +51,10 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
     if commit is not None:
         land.finish(ctx.repo, ctx.layout, todo.made(commit))
     if commit is not None and todo.token == ctx.layout.token:
-        pending_paths.put_mark_away(ctx, pending.family(ctx.layout, todo.session))
+        pending_paths.put_mark_away(ctx, path_records.family(ctx.layout, todo.session))
     # what the session's shell had staged is not in the user's index
     if commit is not None or todo.form == AS_IS:
-        restage.mark(land.own_layout(ctx.layout, todo.token), pending.family(ctx.layout, todo.session))
+        restage.mark(land.own_layout(ctx.layout, todo.token), path_records.family(ctx.layout, todo.session))
     if there is not None:
         _drop_locks(there, todo, ("final",))
     intents.remove(ctx.layout, todo)

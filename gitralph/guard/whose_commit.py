@@ -7,7 +7,7 @@ from gitralph.base.errors import Refused
 from gitralph.base.ids import is_valid
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.records import pending, published_name
+from gitralph.records import path_records, published_name
 from gitralph.sessions import session_choice
 
 _SESSION = "Ralph-Session: "
@@ -59,4 +59,4 @@ def sessions(ctx: Context, rows: list[str]) -> list[str]:
 
 def owns_head(ctx: Context, head: Head, own: str) -> bool:
     """True when HEAD's message names this session or a subagent of it."""
-    return not set(sessions(ctx, signature(ctx, head))).isdisjoint(pending.family(ctx.layout, own))
+    return not set(sessions(ctx, signature(ctx, head))).isdisjoint(path_records.family(ctx.layout, own))

@@ -21,7 +21,7 @@ ASSIGN = "assign"
 UNDO, REDO, RESTORE = "undo", "redo", "restore"
 """Operations by which a session took pieces of its own back, or brought them back."""
 RENDERED, OFFERED = "rendered", "offered"
-"""Operations of a repository hook on the commit's text, see ``decide/rewrites.py``."""
+"""Operations of a repository hook on the commit's text, see ``decide/hook_rewrites.py``."""
 # In bytes. The chaining keys stand last in a line and are bounded: ids of 120 and calls of 200 characters
 # fit.
 _TAIL = 1024

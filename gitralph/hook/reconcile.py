@@ -84,7 +84,7 @@ def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) 
     return choose([told, styled, told.replace(b"\n", b"\r\n")]) or styled  # type: ignore[operator]
 
 
-def decide(
+def texts_of(
     disk: bytes | None,
     seen: Text,
     told_before: Text,

@@ -18,7 +18,7 @@ from gitralph.hook import journal, locate, sessionfile, shellforms
 from gitralph.hook.event import Change, Event, Guess, to_bytes
 from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
-from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, decide, normal, same
+from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, normal, same, texts_of
 
 # In bytes. The first line of an open call holds a path of up to 4,096 bytes (PATH_MAX), each of up to six
 # characters as an escape, and a few words.
@@ -174,7 +174,7 @@ def _verdict(change: Change, seen: PreSeen | None, disk: OnDisk, size: int, last
     if change.weak and not same(after, disk.text):
         after = UNKNOWN
     told = UNKNOWN if change.source is not None and seen is not None else change.before
-    return decide(disk.text, before, told, after, alone, _chooser(last))
+    return texts_of(disk.text, before, told, after, alone, _chooser(last))
 
 
 def _op(change: Change, before: Text, after: str | None) -> str:

@@ -5,8 +5,8 @@ the line changes, so the line stays s2's. The change is told as a gap before the
 keeps all words follows the owner of the line.
 
 Three other formatters are handled elsewhere: one that nobody recorded is a gap and follows by rule 5 of
-`choose`; one in a repository hook is in `commit/hook_changes.py` and `decide/rewrites.py`; a session's on its
-own lines is an edit as any other.
+`choose`; one in a repository hook is in `commit/hook_changes.py` and `decide/hook_rewrites.py`; a session's
+on its own lines is an edit as any other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Everything recorded over time: every journal of every worktree, also what commits took long ago.
 
-This is the one reader for questions about the past; ``records.pending`` answers what is pending. gc removes a
-journal in which nothing is pending. So anything older than the last gc may be gone: an answer tells what is
-known, never that there was no more.
+This is the one reader for questions about the past; ``records.path_records`` reads what counts now. gc
+removes a journal in which nothing is pending. So anything older than the last gc may be gone: an answer tells
+what is known, never that there was no more.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile, windows
 from gitralph.hook import names as session_naming
 from gitralph.hook.journal import Journal
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, path_records
 
 # In seconds. A client may wait for a person's permission between pre and post, overnight too.
 CALL_AGE = 24 * 3600.0
@@ -91,7 +91,7 @@ def claimed(lay: Layout) -> set[str]:
     """
     found: set[str] = set()
     for session in manifests.sessions_here(lay):
-        found.update(lay.journal(path) for path in pending.claims(lay, session).fresh)
+        found.update(lay.journal(path) for path in path_records.claims(lay, session).fresh)
     return found
 
 

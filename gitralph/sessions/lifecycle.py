@@ -15,7 +15,7 @@ from gitralph.decide import pending_paths
 from gitralph.decide.pending_paths import Works
 from gitralph.git.context import Context, in_worktree, root_with
 from gitralph.hook import event_log, names, sessionfile, shellwatch
-from gitralph.records import over_time, pending, sessions
+from gitralph.records import over_time, path_records, sessions
 
 # git runs us, and both end with the command. The process above these lives as long as the session.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -167,7 +167,7 @@ def end(ctx: Context, session: str) -> None:
     """Mark a session as over. Raises Fatal for an unknown one."""
     if sessionfile.read(ctx.layout, session) is None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
-    for name in pending.family(ctx.layout, session):
+    for name in path_records.family(ctx.layout, session):
         shellwatch.close_all(ctx.layout, name, dict(ctx.environ))
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gitralph.base import jsonline
 from gitralph.git.context import Context
 from gitralph.hook.sessionfile import seconds
-from gitralph.records import commit_log, pending
+from gitralph.records import commit_log, path_records
 from gitralph.sessions import transcript_files, transcript_turns
 from gitralph.sessions.transcript_turns import Tokens
 
@@ -88,7 +88,7 @@ def of(ctx: Context, session: str) -> Spending:
     """Read what a session and its subagents took."""
     turns: dict[tuple[str, str], SpentTurn] = {}
     whole = True
-    for name in pending.family(ctx.layout, session):
+    for name in path_records.family(ctx.layout, session):
         known = transcript_files.of(ctx, name)
         whole = whole and not known.gone
         for path in known.paths:

@@ -11,7 +11,7 @@ from gitralph.decide import pending_paths
 from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.hook import locate, sessionfile
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, path_records
 from gitralph.sessions import transcript, transcript_files
 
 # In bytes. Long sessions have transcripts of tens of megabytes; what comes later is not offered.
@@ -20,7 +20,7 @@ _LIMIT = 128 << 20
 
 def is_empty(ctx: Context, session: str) -> bool:
     """True when no manifest of the session or its children has a line, whether a commit told of it or not."""
-    family = pending.family(ctx.layout, session)
+    family = path_records.family(ctx.layout, session)
     return not any(manifests.read(ctx.layout, name).lines for name in family)
 
 

@@ -15,13 +15,13 @@ from gitralph.base import files, locks
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.commit import land, recover
-from gitralph.decide import by_pieces, decision, inputs, path_texts, provenance
+from gitralph.commit import cleanup, land
+from gitralph.decide import by_pieces, decision, inputs, path_texts, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left, Note
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
-from gitralph.decide.provenance import Chain
+from gitralph.decide.text_chain import Chain
 from gitralph.git import refs
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
@@ -33,8 +33,8 @@ from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, 
 from gitralph.lines import choose, give
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.terms import Step
-from gitralph.records import manifests, pending
-from gitralph.records.pending import PathState
+from gitralph.records import manifests, path_records
+from gitralph.records.path_records import PathState
 from gitralph.takeback import land_files
 from gitralph.words import advice, sentences
 
@@ -101,7 +101,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
     refuse_operation(ctx, "assigned")
     # First finish what a kill cut short: it may be this very assignment.
     with locks.hold(ctx.layout, locks.COMMIT):
-        recover.settle(ctx)
+        cleanup.under_lock(ctx)
     before: dict[bytes, Content] = {}
     for _ in range(_TRIES):
         found = _survey(ctx, session, wanted)
@@ -125,13 +125,13 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
 
 
 def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Unowned]:
-    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
-    states = {path: pending.path_state(ctx.layout, path, claims) for path in wanted}
+    claims = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: path_records.path_state(ctx.layout, path, claims) for path in wanted}
     head = refs.read_head(ctx.repo)
     bench = open_bench(ctx, quarantine=True)
     try:
         with Worktree(ctx.repo.root) as worktree:
-            family = pending.family(ctx.layout, session)
+            family = path_records.family(ctx.layout, session)
             scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
             ignored = {path: Left(path, decision.IGNORED, Why(Kind.IGNORED)) for path in scene.ignored}
             barred = {**ignored, **scene.barred}
@@ -170,7 +170,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
 
 def _writers(scene: Scene, state: PathState) -> frozenset[str]:
     """The sessions whose records stand between HEAD's text and the file."""
-    since = provenance.records_since_head(scene, state)
+    since = text_chain.records_since_head(scene, state)
     known = state.journal.records if since is None else since
     return frozenset(record.session for record in known if record.op != GAP)
 
@@ -225,7 +225,7 @@ def _has_new_mode(found: Unowned) -> bool:
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
         return False
     known = Chain(tuple(found.state.journal.records))
-    return provenance.mode_of(known, found.content, found.head_mode)[1]
+    return text_chain.mode_of(known, found.content, found.head_mode)[1]
 
 
 # --- what is wanted of it ---

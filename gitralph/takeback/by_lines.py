@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import records_of
 from gitralph.decide.path_texts import ARRIVED, PathTexts
@@ -46,7 +46,7 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
 def since_head(found: Survey, path: bytes) -> list[Record]:
     """The session's records of a path since the file last was as in HEAD; all of them where it never was."""
     scene, state = found.scene, found.states[path]
-    since = provenance.records_since_head(scene, state)
+    since = text_chain.records_since_head(scene, state)
     own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
     return sorted(own, key=lambda record: record.offset)
 

@@ -18,7 +18,7 @@ from gitralph.git.typed import as_pathspec
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP
 from gitralph.hook.windows import ChangedPath, Window
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, path_records
 from gitralph.takeback.restore import has_lost, restore
 from gitralph.takeback.survey import Match, UndoRequest
 
@@ -42,16 +42,16 @@ def losses(ctx: Context) -> list[Loss]:
     }
     if not thrown:
         return []
-    claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    claimed = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     out: dict[tuple[str, bytes], Loss] = {}
     for (path, _), window in sorted(thrown.items(), key=lambda one: one[0][1]):
-        state = pending.path_state(ctx.layout, path, claimed)
+        state = path_records.path_state(ctx.layout, path, claimed)
         texts = {record.after for record in state.journal.records}
         row = (window.rows or {})[path]
         if row.before is None or row.before[0] not in texts:
             continue
         for session in sorted({record.session for record in state.journal.records if record.op != GAP}):
-            if window.session not in pending.family(ctx.layout, session):
+            if window.session not in path_records.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
 
     return [one for one in out.values() if has_lost(ctx, one.session, _only(one.path))]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call

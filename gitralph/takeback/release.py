@@ -15,8 +15,8 @@ from gitralph.git.typed import as_name
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.hook.record import path_text
-from gitralph.records import manifests, pending
-from gitralph.records.pending import Claims, PathState
+from gitralph.records import manifests, path_records
+from gitralph.records.path_records import Claims, PathState
 from gitralph.words import advice, sentences
 
 # Records that a person made, not an agent's hook. Only these can be released.
@@ -29,8 +29,8 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
     Raises Refused, with nothing written, for a path that only another session claims.
     """
     paths = list(dict.fromkeys(reading.tree_path(ctx, one) for one in given))
-    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
-    states = {path: pending.path_state(ctx.layout, path, claims) for path in paths}
+    claims = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: path_records.path_state(ctx.layout, path, claims) for path in paths}
     _refuse_others(ctx, session, states)
     kinds = [
         (path, kind) for path, state in states.items() for kind in _release(ctx, session, path, state, claims)

@@ -12,7 +12,7 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import REDO, RESTORE, Record
 from gitralph.lines.terms import Reversal, Step
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.redo import UndoCall, mode_before, waiting

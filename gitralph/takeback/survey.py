@@ -17,8 +17,8 @@ from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.hook.journal import Record
-from gitralph.records import manifests, pending
-from gitralph.records.pending import PathState
+from gitralph.records import manifests, path_records
+from gitralph.records.path_records import PathState
 from gitralph.sessions import session_choice
 
 
@@ -105,7 +105,7 @@ def survey(
         bench = open_bench(quiet, quarantine=True)
         try:
             with Worktree(ctx.repo.root) as worktree:
-                family = pending.family(ctx.layout, session)
+                family = path_records.family(ctx.layout, session)
                 asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
                 scene = inputs.look(asked, _states(quiet, family, match, wanted))
                 # git cannot give back a file that it does not know. So such a file is ours only if this
@@ -131,13 +131,13 @@ def _states(
     ctx: Context, family: list[str], match: Match | None, picks: Callable[[PathState], bool] | None
 ) -> dict[bytes, PathState]:
     if picks is not None:
-        claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+        claimed = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
         paths = {p for claim in claimed if claim.session in family for p in (*claim.fresh, *claim.old)}
-        known = {path: pending.path_state(ctx.layout, path, claimed) for path in sorted(paths)}
+        known = {path: path_records.path_state(ctx.layout, path, claimed) for path in sorted(paths)}
         states = {path: state for path, state in known.items() if picks(state)}
     else:
-        states = pending.recorded_paths(ctx.layout, family, lambda old: old)
-        pending.add_foreign_claims(ctx.layout, states, set(family))
+        states = path_records.recorded_paths(ctx.layout, family, lambda old: old)
+        path_records.add_foreign_claims(ctx.layout, states, set(family))
     if match is None:
         return states
     wanted = set(match(states))

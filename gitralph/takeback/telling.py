@@ -17,7 +17,7 @@ _LINES = 20
 _WIDTH = 200
 
 
-def word(ctx: Context, session: str, changes: Iterable[Replacement]) -> str:
+def notice(ctx: Context, session: str, changes: Iterable[Replacement]) -> str:
     """The few sentences for the agent."""
     rows = ["[git ralph undo] A person took these changes of yours back. Do not make them again unasked."]
     for one in changes:

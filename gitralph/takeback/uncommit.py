@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from gitralph.base import locks, nul
 from gitralph.base.errors import Busy, Fatal, Refused
+from gitralph.commit import cleanup, land
 from gitralph.commit import index as index_plan
-from gitralph.commit import land, recover
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
 from gitralph.decide import own_commit
 from gitralph.decide.bench import open_bench
@@ -48,7 +48,7 @@ def uncommit(ctx: Context, session: str) -> CommitTakenBack:
     bench = open_bench(ctx, quarantine=False)
     with bench, locks.hold(ctx.layout, locks.COMMIT):
         for _ in range(_TRIES):
-            recover.settle(ctx)
+            cleanup.under_lock(ctx)
             refuse_operation(ctx, "written")
             inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
             try:

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.kinds import Kind, Why
-from gitralph.commit import recover
-from gitralph.decide import decision, provenance
+from gitralph.commit import cleanup
+from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.provenance import Chain
+from gitralph.decide.text_chain import Chain
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.git.typed import as_name
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.records import over_time
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
@@ -80,7 +80,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
         return result
     with locks.hold(ctx.layout, locks.COMMIT):
         # Finish first an undo that a kill cut short: its records say which edits are still in the files.
-        recover.settle(ctx)
+        cleanup.under_lock(ctx)
         asked = request
         for attempt in range(_TRIES):
             made = planner(ctx, asked)
@@ -285,7 +285,7 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
         return
     asked = [r for r in found.own(path) if keys is None or str(r.offset) in keys]
     # A bit that somebody else set, or that nobody recorded, must stay.
-    if not asked or provenance.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
+    if not asked or text_chain.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import read_blob
-from gitralph.decide.provenance import Chain
+from gitralph.decide.text_chain import Chain
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
@@ -56,7 +56,7 @@ def undone(
     last = state.journal.records[-1]
     # The text before the first record lies under all of them only where each record starts at the end of the
     # one before, the last ends at the file, and nobody wrote after it.
-    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
+    if not (chain.is_contiguous() and text_chain.ends_at(chain, content) and last is asked[-1]):
         return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
     after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)
@@ -76,7 +76,7 @@ def _to_head(
     """Take back a path known without texts: HEAD's file comes back where the file is exactly as recorded."""
     scene, content = found.scene, found.scene.contents[path]
     head = scene.reader.entry(path)
-    if claimed or not asked or asked[-1].after != provenance.content_id(content):
+    if claimed or not asked or asked[-1].after != text_chain.content_id(content):
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_THEN))
     if head is None:
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_BEFORE))
@@ -118,7 +118,7 @@ def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Repl
     """The file as it was before an undo of the whole file."""
     content, state = found.scene.contents[path], found.states[path]
     # Whoever wrote since would lose that: a redo brings back exactly the text that the undo took away.
-    if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
+    if text_chain.content_id(content) != undo.after or state.journal.records[-1] is not undo:
         others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
         why = Why(Kind.CHANGED_AFTER_UNDO)
         return Left(path, decision.ENTANGLED, why, tuple(others or [decision.UNRECORDED]))

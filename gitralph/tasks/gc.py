@@ -18,7 +18,7 @@ from functools import partial
 from gitralph.base import files, gitdir, layout, locks
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout, session_of
-from gitralph.commit import commit, recover
+from gitralph.commit import cleanup, commit
 from gitralph.commit.preview import preview
 from gitralph.decide import decision, pending_paths
 from gitralph.decide.request import Request
@@ -27,7 +27,7 @@ from gitralph.git import worktrees as git_worktrees
 from gitralph.git.context import Context, in_worktree
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
-from gitralph.records import finished, manifests, over_time, pending, sessions, sweep
+from gitralph.records import finished, manifests, over_time, path_records, sessions, sweep
 from gitralph.records.sweep import Sweep, Swept, names
 from gitralph.tasks import needed
 from gitralph.tasks.fleet import at_work
@@ -94,7 +94,7 @@ def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
 
 def _has_records(lay: Layout, session: str) -> bool:
     """True when a journal still has records of the session, or of a child that commits through it."""
-    return bool(pending.recorded_paths(lay, pending.family(lay, session), lambda old: old))
+    return bool(path_records.recorded_paths(lay, path_records.family(lay, session), lambda old: old))
 
 
 def _has_pending(trees: Worktrees, session: str) -> bool:
@@ -328,7 +328,7 @@ def _roots(ctx: Context) -> dict[str, str]:
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
     # Nobody can tell what became of its files, so paths of which no commit has told are named.
-    counts = {s: len(pending.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
+    counts = {s: len(path_records.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
     return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
 
 
@@ -370,7 +370,7 @@ def put_away_by_portions(ctx: Context) -> int:
         done = 0
         while True:
             with locks.hold(ctx.layout, locks.COMMIT):
-                recover.settle(ctx)
+                cleanup.under_lock(ctx)
                 end = time.monotonic() + PORTION
                 for count in steps:
                     done += count
@@ -409,10 +409,10 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     now = time.time()
     trees, reasons = worktrees(ctx)
     run = Sweep(ctx.layout.top, now, cutoff(ctx, now), dry)
-    for path in recover.dead_work(ctx.layout):
+    for path in cleanup.dead_work(ctx.layout):
         run.note("work", path, _size(path))
     if not dry:
-        recover.settle(ctx)
+        cleanup.under_lock(ctx)
     for lay in trees.here:
         sweep.journals(run, lay, partial(_needed, trees, lay))
         sweep.calls(run, lay)

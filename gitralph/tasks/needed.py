@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 from gitralph.base.errors import Fatal
-from gitralph.decide import inputs, path_texts, provenance
+from gitralph.decide import inputs, path_texts, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.inputs import Scene
 from gitralph.git import refs, uncommitted
@@ -18,7 +18,7 @@ from gitralph.git.texts import is_binary
 from gitralph.hook.journal import RENDERED, Journal
 from gitralph.lines import owners
 from gitralph.lines.terms import GAP
-from gitralph.records.pending import PathState
+from gitralph.records.path_records import PathState
 from gitralph.records.sweep import A_WHILE, NO, YES
 
 
@@ -57,7 +57,7 @@ def _how(scene: Scene, state: PathState) -> str:
     if state.path in scene.ignored and all(record.may for record in records):
         return NO  # what shell commands made there is nobody's, and will never be committed
     is_clean = _is_clean(scene, state.path)
-    ends = bool(records) and records[-1].after == provenance.content_id(content)
+    ends = bool(records) and records[-1].after == text_chain.content_id(content)
     is_exact = all(record.is_exact for record in records)
     # The file may still hold the lines as they were before a hook rewrote them for a commit.
     if any(record.op == RENDERED for record in records):

@@ -278,3 +278,19 @@ def test_porcelain_is_gits_row_by_row_but_for_our_headers(make: Callable[[Repo],
     assert any(row.startswith(b"ralph-session S3") for row in said)
     wanted = {"shallow": b"boundary", "renamed": b"previous "}.get(make.__name__, b"filename ")
     assert any(row.startswith(wanted) for row in theirs)
+
+
+def test_a_clone_shows_a_long_id_short_and_the_agent_whole(repo: Repo) -> None:
+    """Names of sessions stay at home; the column would cut the agent off behind a UUID."""
+    session = "5c1d7f0a-93b2-4c5e-8d11-2f6a7b8c9d0e"
+    repo.edit(session, "a", "one\nmine\nthree\n")
+    repo.commit(session)
+    root = repo.root.parent / "clone"
+    repo.git("clone", "-q", str(repo.root), str(root))
+    (line,) = [
+        row
+        for row in Repo(root, dict(repo.env)).ralph("blame", "a").text.splitlines()
+        if row.endswith("mine")
+    ]
+    assert "5c1d7f0a (" in line
+    assert session not in line

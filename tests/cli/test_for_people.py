@@ -182,6 +182,15 @@ def test_a_refusal_is_in_words_that_need_no_manual(repo: Repo) -> None:
     assert "bead" not in repo.ralph("session", "show", "S1").text
 
 
+def test_why_says_of_a_taken_back_edit_where_it_is_not(repo: Repo) -> None:
+    """``--json`` keeps the machine's word for it."""
+    repo.edit("S1", "a", changed(3, "three of S1"))
+    repo.ralph("undo", "--session", "S1")
+    assert "not there any more and in no commit, session " in repo.ralph("why", "a").text
+    states = [row["state"] for row in repo.ralph("why", "--json", "a").json()["findings"]]
+    assert "consumed" in states
+
+
 def test_an_edit_of_an_old_copy_is_told_how_the_lost_lines_come_back(repo: Repo) -> None:
     repo.edit("S2", "a", changed(3, "three of S2"))
     repo.edit("S1", "a", changed(8, "eight of S1"), before=TEN)

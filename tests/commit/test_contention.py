@@ -16,7 +16,7 @@ from gitralph.decide import inputs, plan
 from gitralph.decide.inputs import Scene
 from gitralph.git import refs
 from gitralph.hook.journal import Journal
-from gitralph.records import pending
+from gitralph.records import path_records
 from tests.support import payloads
 from tests.support.keep import state
 from tests.support.repo import Repo
@@ -308,17 +308,17 @@ def test_an_edit_between_manifest_and_journal_leaves_no_claim_behind(
         base.replace("line 1\n", "one\n").replace("line 9\n", "9\n"),
     )
     repo.edit("S1", "a", first)
-    read, late = pending.read_journal, [second]
+    read, late = path_records.read_journal, [second]
 
     def read_late(*asked: Any) -> Journal:
         if late:
             _record(repo, "S1", "a", first, late.pop())
         return read(*asked)
 
-    monkeypatch.setattr(pending, "read_journal", read_late)
+    monkeypatch.setattr(path_records, "read_journal", read_late)
     repo.ralph("commit", "-q", "-m", "x", "--session", "S1")
     assert repo.blob("a").decode() == second
-    claim = pending.claims(state(repo), "S1")
+    claim = path_records.claims(state(repo), "S1")
     assert (claim.fresh, claim.old) == ({}, {b"a"})
 
 

@@ -13,7 +13,7 @@ from gitralph.hook import record
 from gitralph.hook.event import Event
 from gitralph.hook.journal import NONE, PAYLOAD, WINDOW, Record, text_id
 from gitralph.hook.locate import Target
-from gitralph.hook.reconcile import UNKNOWN, Text, UnknownText, decide, in_style_of, normal, same
+from gitralph.hook.reconcile import UNKNOWN, Text, UnknownText, in_style_of, normal, same, texts_of
 
 MARK = b"\xef\xbb\xbf"
 
@@ -33,7 +33,7 @@ def verdict(
     last: bytes | None = None,
 ) -> tuple[Text, Text, str]:
     """The verdict as a tuple."""
-    found = decide(disk, seen, before, after, alone, chooser(last))
+    found = texts_of(disk, seen, before, after, alone, chooser(last))
     return found.before, found.after, found.exact
 
 
@@ -143,7 +143,7 @@ TOLD = st.none() | st.binary(max_size=12) | st.just(UNKNOWN)
 def test_what_is_exact_is_known(
     disk: bytes | None, seen: Text, before: Text, after: Text, alone: bool
 ) -> None:
-    found = decide(disk, seen, before, after, alone, chooser(None))
+    found = texts_of(disk, seen, before, after, alone, chooser(None))
     if found.exact != NONE:
         assert not isinstance(found.before, UnknownText)
         assert not isinstance(found.after, UnknownText)

@@ -9,7 +9,7 @@ import pytest
 
 from gitralph.base import gitdir, layout
 from gitralph.base.layout import Layout
-from gitralph.records import pending
+from gitralph.records import path_records
 from tests.real_agents.clients import Run, Stage, Turn, call, finished, together
 from tests.support.repo import Repo
 
@@ -72,7 +72,7 @@ def check_exact(repo: Repo, session: str, folder: str) -> None:
     """Every step of a session is known byte for byte, and its pre events are used up."""
     lay = state(repo)
     for name, (text, _) in AFTER.items():
-        found = pending.read_journal(lay, f"{folder}/{name}".encode())
+        found = path_records.read_journal(lay, f"{folder}/{name}".encode())
         records = [record for record in found.records if record.session == session]
         assert [record.exact for record in records] == ["payload"], (name, records)
         assert repo.read(f"{folder}/{name}") == text

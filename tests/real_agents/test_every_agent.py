@@ -7,7 +7,7 @@ import sysconfig
 import pytest
 
 from gitralph.base import gitdir, layout
-from gitralph.records import pending
+from gitralph.records import path_records
 from tests.real_agents.clients import Stage, finished, need
 from tests.real_agents.scripts import SHELL, WORKS, Work, change_lines
 from tests.support.repo import Repo
@@ -44,7 +44,7 @@ def exactness(repo: Repo, session: str, path: str) -> list[str]:
     place = gitdir.discover(str(repo.root))
     assert place is not None
     lay = layout.for_place(place, create=False)
-    found = pending.read_journal(lay, path.encode()).records
+    found = path_records.read_journal(lay, path.encode()).records
     return [record.exact for record in found if record.session == session]
 
 
@@ -123,7 +123,7 @@ def test_the_model_behind_each_call_is_recorded(name: str, workshop: Stage, empt
     told = {
         record.model
         for path in WORKS[name].changes
-        for record in pending.read_journal(lay, path.encode()).records
+        for record in path_records.read_journal(lay, path.encode()).records
     }
     assert len(told) == 1, told
     assert None not in told

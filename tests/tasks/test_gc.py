@@ -9,7 +9,7 @@ import pytest
 
 from gitralph.base import files
 from gitralph.hook import journal
-from gitralph.records import pending, sweep
+from gitralph.records import path_records, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
 
@@ -278,7 +278,7 @@ def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
         subject = repo.git("log", "-1", "--format=%s", commit)
         assert list(repo.changes(commit)) == [f"{subject}.txt"]
     assert not (repo.state / "hooks.log").exists()
-    assert pending.claims(state(repo), "S1").damaged == 0
+    assert path_records.claims(state(repo), "S1").damaged == 0
     repo.git("fsck", "--strict")
 
 
@@ -289,7 +289,7 @@ def test_a_claim_that_came_to_nothing_keeps_no_journal(repo: Repo) -> None:
     with open(state(repo).manifest("S1"), "ab") as file:
         file.write(b"a\n")
     repo.ralph("commit", "--session", "S1", "-m", "x")
-    assert pending.claims(state(repo), "S1").fresh == {}
+    assert path_records.claims(state(repo), "S1").fresh == {}
     repo.ralph("gc")
     assert not has_journal(repo, "a")
 

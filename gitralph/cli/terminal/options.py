@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gitralph.cli.terminal import environ, output
-from gitralph.commit import recover
+from gitralph.commit import cleanup
 from gitralph.git import dead_locks
 from gitralph.git.context import Context, open_context
 from gitralph.hook import beat
@@ -58,7 +58,7 @@ def context(create: bool = True, beats: bool = True) -> Context:
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
-        recover.heal(ctx)
+        cleanup.unless_busy(ctx)
     if beats:
         beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
     return ctx

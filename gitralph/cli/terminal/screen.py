@@ -23,7 +23,7 @@ from gitralph.base.quote import printable
 from gitralph.cli.terminal import all_worktrees, columns, environ, grouped
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.git.context import Context, open_context
-from gitralph.records import pending, sessions
+from gitralph.records import path_records, sessions
 
 # xterm's control sequences: the other screen, the cursor hidden, and both back.
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -199,7 +199,7 @@ class _Looker:
         self.environ = ctx.environ
         self.root = ctx.repo.root
         self.here = Here(ctx)
-        self.own = pending.family(ctx.layout, session) if session else []
+        self.own = path_records.family(ctx.layout, session) if session else []
         self._seen: Overview | None = None
         self._fault = ""
         self._over, self._now = threading.Event(), threading.Event()

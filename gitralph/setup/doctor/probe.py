@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gitralph.base import gitdir, layout, programs, runner
 from gitralph.git.run import Git
 from gitralph.hook import windows
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, path_records
 from gitralph.setup.doctor.samples import SAMPLES, Payload, shell_events
 
 _TEXT = "written by git ralph doctor\n"
@@ -82,7 +82,7 @@ def _recorded(root: str, session: str) -> str | None:
     lay = layout.for_place(place, create=False)
     if _PATH.encode() not in manifests.read(lay, session).lines:
         return None
-    records = pending.read_journal(lay, _PATH.encode()).records
+    records = path_records.read_journal(lay, _PATH.encode()).records
     return records[-1].exact if records else "none"
 
 

@@ -18,7 +18,7 @@ from gitralph.git.context import Context
 from gitralph.git.history import tree_of
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
-from gitralph.records import branches, pending
+from gitralph.records import branches, path_records
 from gitralph.records.branches import SessionBranch
 from gitralph.tasks.branch import since_base
 from gitralph.tasks.branch.replay import Changes, Need, Replay, Text, replay
@@ -115,7 +115,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     old = refs.value(ctx.repo, ref)
     left = branches.read(ctx.layout).get(ref)
     base = TreeReader(ctx.repo.objects, tree_of(ctx.repo, found.base))
-    family = set(pending.family(ctx.layout, wish.session))
+    family = set(path_records.family(ctx.layout, wish.session))
     planned = _planned(found, base, family, wish, again)
     merges = sum(len(one.parents) > 1 for one in found.commits.values())
     if not planned.changes:

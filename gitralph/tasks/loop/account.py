@@ -26,7 +26,7 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook import record as recording
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record
 from gitralph.records import checklist as plans
-from gitralph.records import commit_log, pending
+from gitralph.records import commit_log, path_records
 from gitralph.records import run_record as runs
 from gitralph.tasks.loop.ledger import Job, Ledger
 
@@ -68,7 +68,7 @@ def _record_call(ctx: Context, session: str, file: str) -> bytes | None:
     path = str(head["path"]).encode("utf-8", "surrogateescape")
     absent = head.get("absent") is True
     before = None if absent else zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
-    if not treepath.is_valid(path) or pending.journal_bytes(ctx.layout, path) != head.get("journal"):
+    if not treepath.is_valid(path) or path_records.journal_bytes(ctx.layout, path) != head.get("journal"):
         return None
     disk = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
     if disk.text == before or (disk.mode is not None and disk.text is None):
@@ -287,13 +287,13 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
 
     A file that was created and is gone again is an agent's own experiment, unless a stash or reset took it.
     """
-    family, seen = pending.family(ctx.layout, job.session), set(there)
+    family, seen = path_records.family(ctx.layout, job.session), set(there)
     objects = ctx.repo.objects
     head = gitdir.head_oid(ctx.repo.place)
     tree = ctx.git.line("rev-parse", "--verify", f"{head}^{{tree}}") if head else None
     reader = TreeReader(objects, tree.encode() if tree else None)
     out = []
-    for path, state in pending.recorded_paths(ctx.layout, family, lambda old: old).items():
+    for path, state in path_records.recorded_paths(ctx.layout, family, lambda old: old).items():
         own = [r for r in state.journal.records if r.session in family and r.op != GAP]
         if path in seen or not own or commit_log.commit_of(state.journal, own[-1]):
             continue

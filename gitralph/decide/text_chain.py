@@ -11,8 +11,8 @@ from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, text_id
-from gitralph.records import pending
-from gitralph.records.pending import PathState
+from gitralph.records import path_records
+from gitralph.records.path_records import PathState
 
 
 class Chain(NamedTuple):
@@ -119,7 +119,7 @@ def others(scene: Scene, state: PathState) -> list[str]:
 
 def _came_with(scene: Scene, state: PathState, since: list[Record] | None) -> set[str]:
     """The sessions that edited the file at its old path and had something uncommitted when it was moved."""
-    to = pending.arrival(state.journal) if state.came_with else None
+    to = path_records.arrival(state.journal) if state.came_with else None
     if to is None or to.other_path is None or (since is not None and to not in since):
         return set()
     entry = history.entry_at(scene.repo, to.head, to.other_path)

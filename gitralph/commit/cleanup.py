@@ -16,18 +16,18 @@ from gitralph.git.context import Context
 from gitralph.records import intents
 
 
-def heal(ctx: Context) -> None:
+def unless_busy(ctx: Context) -> None:
     """Settle unless somebody is committing just now. Never fails the command that calls it."""
     try:
         # `status` and the like must not wait behind a commit whose hooks run. The next command heals what is
         # left.
         with locks.hold(ctx.layout, locks.COMMIT, wait=0):
-            settle(ctx)
+            under_lock(ctx)
     except (OSError, RalphError):
         pass
 
 
-def settle(ctx: Context) -> list[str]:
+def under_lock(ctx: Context) -> list[str]:
     """Finish commits that were cut short, and remove the work folders of dead processes.
 
     Runs under the commit lock. Returns the oids of the commits that were finished.
