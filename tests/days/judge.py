@@ -60,6 +60,8 @@ class Case:
     """Others' edits were asked for, not only a person's corrections of the session's own."""
     moved: frozenset[str] = frozenset()
     """Lines that stood in HEAD at another path: the commit renames their file."""
+    landed: frozenset[str] = frozenset()
+    """Lines in HEAD under the name that the file had before another session moved it: only the move waits."""
     said: bool = True
     """The tool told that something of this path stays out."""
     faults: list[Fault] = field(default_factory=list)
@@ -176,7 +178,7 @@ class Case:
     def _forgotten(self) -> None:
         new, disk = lines_of(self.new), lines_of(self.disk)
         known = words_of(self.new)
-        for line in sorted(disk - new):
+        for line in sorted(disk - new - self.landed):
             edit = self.truth.edit(self.path, line)
             authors = {self.truth.author[word] for word in words(line) if word not in known}
             if edit.put and not edit.again and {edit.actor, self.truth.author[line], *authors} == {self.who}:
@@ -216,6 +218,13 @@ class Commit:
     read: Callable[[bytes | None], Text] = as_text
     """What counts as the lines of a file."""
 
+    def _landed(self, truth: Truth, path: str) -> frozenset[str]:
+        made = truth.edit(path, FILE)
+        if path in self.before.head or not made.put or made.actor in {self.who, GIT}:
+            return frozenset()
+        gone = self.before.head.keys() - self.before.disk.keys()
+        return frozenset(line for old in gone for line in lines_of(self.text(self.before.head, old)))
+
     def text(self, files: Mapping[str, tuple[int, str]], path: str) -> Text:
         return self.read(self.objects.read(files[path][1])[1]) if path in files else None
 
@@ -234,6 +243,7 @@ class Commit:
             self.read(self.before.disk.get(path)),
             self.names,
             self.forced,
+            landed=self._landed(truth, path),
             said=not asked or self._said(path),
         )
 

@@ -127,6 +127,7 @@ def _stubborn(_place: Place) -> Done:
 MINE = "1 s1 insert at=1 new=1 flag=1\n"
 YOURS = "2 s2 insert at=6 new=1 flag=1\n"
 HUMANS = "2 h insert at=6 new=1 flag=1\n"
+MOVED = "3 s2 rename file=n1 at=1 gone=1 new=1 flag=1\n"
 ASK = "9 s1 ralph flag=1"
 
 
@@ -141,6 +142,8 @@ ASK = "9 s1 ralph flag=1"
         (_lazy, "1 s1 delete at=1 gone=1\n" + ASK, "FORGOTTEN (a line it removed stays in)"),
         (_lazy, MINE + "2 h commit-all\n" + ASK, None),
         (_lazy, MINE + "2 h stash\n" + ASK, None),
+        (_lazy, MINE + "2 h commit-all\n" + MOVED + ASK, None),
+        (_lazy, MINE + MOVED + ASK, "FORGOTTEN (its line on disk stays out)"),
         (_careless, "1 h insert file=b at=1 new=1\n2 h add file=b\n3 " + MINE[2:] + ASK, "STAGED"),
         (_stubborn, MINE + YOURS + ASK, "NEEDLESS (stale: no)"),
         (_stubborn, "1 s2 insert at=1 new=3\n2 s1 tweak at=2\n" + ASK, None),
