@@ -199,7 +199,7 @@ def _is_chain(worktree: Worktree, state: PathState) -> bool:
         return False
     chain = text_chain.chain_of(records, records)
     try:
-        return chain.is_contiguous() and text_chain.ends_at(chain, worktree.read(state.path))
+        return text_chain.explains(chain, worktree.read(state.path))
     except LeadsOutError:
         return False
 
@@ -309,9 +309,22 @@ def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:
     for one in owned:
         if one.owner == NOBODY:
             out.append(PathRow(one.path, *one.change, likely=one.likely))
-        elif one.gap:  # the diff tells how many of the lines are nobody's
-            out.append(PathRow(one.path, one.change[0], (None, None), others=one.sessions, likely=one.likely))
+        elif one.gap:
+            out.append(PathRow(one.path, one.change[0], _rest(one), others=one.sessions, likely=one.likely))
     return out
+
+
+def _rest(one: Owned) -> Counts:
+    """The lines of a path that no session's commit would take; None, None where these are not known."""
+    added, removed = one.change[1]
+    for name in one.sessions:
+        work = (one.works or {}).get(name, Work())
+        more, less = work.counts_of or (None, None)
+        if added is None or removed is None or more is None or less is None or work.reason is not None:
+            return None, None
+        added, removed = added - more, removed - less
+    is_sound = added is not None and removed is not None and min(added, removed) >= 0
+    return (added, removed) if is_sound else (None, None)
 
 
 def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:

@@ -11,6 +11,7 @@ import shutil
 from gitralph.base import locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
+from gitralph.commit import guard_script
 from gitralph.git import dead_locks, refs
 from gitralph.git.context import Context
 from gitralph.records import intents
@@ -33,7 +34,7 @@ def under_lock(ctx: Context) -> list[str]:
     Runs under the commit lock. Returns the oids of the commits that were finished.
     """
     finished = intents.recover(ctx)
-    if ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo):
+    if ctx.config.get("ralph.guard") == guard_script.NARROW and dead_locks.any_lock(ctx.repo):
         dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):
         _remove(path)

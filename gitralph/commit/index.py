@@ -235,8 +235,10 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes, staged: bytes)
 
 
 def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = None) -> set[bytes]:
-    """The blobs of a path that are states of this session alone: from HEAD's text on, by its own edits, one
-    after the other. One with anybody else's line is none of them. Of a person's file all that he staged is.
+    """The blobs of a path that this session's edits alone can have made.
+
+    These are the texts on the way from HEAD's by its own edits, up to the first edit of anybody else. Where a
+    person commits a file whole, it is what is staged.
     """
     state = made.states.get(path)
     if state is None or made.by_person:

@@ -28,8 +28,6 @@ from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log
 from gitralph.records.path_records import PathState
 
-_FILES = (0o100644, 0o100755)
-
 Range = tuple[int, int]
 
 
@@ -48,7 +46,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     known = path_texts.read(scene, state)
     if path_texts.lost_text(scene, state):
         return decision.refused(state.path, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
-    if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+    if known.has_binary:
         return decision.refused(
             state.path, decision.CONTESTED, Why(Kind.OTHERS_THERE, because=Why(Kind.BINARY)), whom
         )
@@ -275,7 +273,7 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
         if line <= NEWLINE or not known.is_added(line):
             continue
         unit = known.weave.units[known.unit(line)]
-        record = came.get(unit.key.rpartition(".")[0])
+        record = came.get(step_of(unit.key))
         if unit.owner not in scene.own:
             found[known.weave.content(line)] = unit.owner
         elif record is not None and record.other_path is not None:

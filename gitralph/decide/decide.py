@@ -34,11 +34,6 @@ def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tu
     return tuple(out)
 
 
-def _unchanged(scene: Scene, state: PathState) -> bool:
-    path = state.path
-    return scene.entries.get(path) == scene.reader.entry(path)
-
-
 def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
     """True when the chain starts from the text that HEAD holds."""
     head = scene.reader.entry(state.path)
@@ -111,19 +106,20 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)
-    if _unchanged(scene, state):
+    if scene.is_as_in_head(path):
         is_told = not any(state.untold(name) for name in scene.own) and not state.bare & scene.own
         return Outcome(path) if is_told else _void(scene, state)
-    mine = counting(scene, state)
-    by_path = bool(state.bare & scene.own) or any(not r.is_exact for r in mine)
-    if by_path or path_texts.whole_only(scene, state) is not None or is_binary(content.data):
-        return by_pieces.separated(scene, state, others) if others else _whole(scene, state, mine)
+    if others:
+        return by_pieces.separated(scene, state, others)
+    is_whole = path_texts.path_level(scene, state) or path_texts.whole_only(scene, state) is not None
+    if is_whole or is_binary(content.data):
+        return _whole(scene, state)
     since = records_since_head(scene, state)
     if since is not None and _is_alone(scene, state, since):
         # Nearly every commit goes this way: the session's own exact records lead from HEAD to the file, so no
         # line needs to be separated.
         return _take_edits(scene, state, Chain(tuple(since)))
-    return by_pieces.separated(scene, state, others)
+    return by_pieces.separated(scene, state, [])
 
 
 def _is_moved_away(scene: Scene, state: PathState) -> bool:
@@ -144,7 +140,7 @@ def _is_moved_away(scene: Scene, state: PathState) -> bool:
 
 def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
     last = state.journal.records[-1]
-    if last.session in scene.own and not _unchanged(scene, state):
+    if last.session in scene.own and not scene.is_as_in_head(state.path):
         return _take_edits(scene, state, Chain((last,)))
     if scene.reader.entry(state.path) is None:
         return Outcome(state.path)  # the deletion went along in the commit that took the new path
@@ -162,10 +158,10 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     others = text_chain.others(scene, state)
     if not others:
         if content.mode != GITLINK:
-            return Outcome(path) if _unchanged(scene, state) else _take(scene, state, decision.WHOLE_FILE)
+            return Outcome(path) if scene.is_as_in_head(path) else _take(scene, state, decision.WHOLE_FILE)
         found = _submodule(scene, state)
         return found if found.taken else Outcome(path)
-    if _unchanged(scene, state) or content.mode == GITLINK:
+    if scene.is_as_in_head(path) or content.mode == GITLINK:
         return Outcome(path)
     claimed = sorted(path_texts.claimants(state))
     if claimed:
@@ -203,7 +199,7 @@ def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
     chain = Chain(tuple(since))
     head = scene.reader.entry(state.path)
     starts = since[0].before == (None if head is None else head.oid.decode())
-    return starts and chain.is_contiguous() and text_chain.ends_at(chain, scene.contents[state.path])
+    return starts and text_chain.explains(chain, scene.contents[state.path])
 
 
 def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bool:
@@ -212,7 +208,7 @@ def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bo
     return head is not None and text_chain.mode_of(Chain(tuple(since)), content, head.mode)[1]
 
 
-def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
+def _whole(scene: Scene, state: PathState) -> Outcome:
     """Decide a path that has no lines, or is known by its path alone, where nobody else has anything.
 
     A path that a person claimed by hand goes as it stands. A path that a hook recorded goes only while the
@@ -221,6 +217,7 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
     content = scene.contents[state.path]
     if state.bare & scene.own:
         return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
+    mine = counting(scene, state)
     if not mine:
         return Outcome(state.path)
     last = mine[-1]
@@ -234,11 +231,11 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
     chain = text_chain.chain_of(state.journal.records, mine)
     if content.absent and chain.last.after is not None:
         return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
-    if chain.path_level:
+    if chain.has_no_texts:
         if text_chain.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
         return decision.refused(state.path, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
-    if not (chain.is_contiguous() and text_chain.ends_at(chain, content) and _base_fits(scene, state, chain)):
+    if not (text_chain.explains(chain, content) and _base_fits(scene, state, chain)):
         return by_pieces.separated(scene, state, [])
     return _take_edits(scene, state, chain)
 
@@ -269,7 +266,7 @@ def _take_whole(scene: Scene, state: PathState) -> Outcome:
     """Decide a path for ``--whole-file``: it goes as it stands, whoever changed it."""
     if scene.contents[state.path].mode == GITLINK:
         return _submodule(scene, state)
-    if _unchanged(scene, state):
+    if scene.is_as_in_head(state.path):
         return _void(scene, state)
     # The user asked for the lines of others too. A trailer names these sessions, or history would lie about
     # them.

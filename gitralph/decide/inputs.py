@@ -125,6 +125,10 @@ class Scene(Question):
         """The paths that a clean filter governs. git is asked only where some filter is configured."""
         return _filtered(self, self.contents)
 
+    def is_as_in_head(self, path: bytes) -> bool:
+        """True when git would store the file just as HEAD has it."""
+        return self.entries.get(path) == self.reader.entry(path)
+
 
 def question(
     ctx: Context,

@@ -124,8 +124,7 @@ def _is_lost(scene: Scene, come: PathState) -> bool:
     last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
     if text_chain.content_id(scene.contents[come.path]) != last.after:
         return False
-    is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
-    return is_other and not path_texts.has_passed(scene, come, last.offset)
+    return not scene.is_as_in_head(come.path) and not path_texts.has_passed(scene, come, last.offset)
 
 
 def _refuses(found: Outcome) -> bool:

@@ -20,7 +20,6 @@ from gitralph.decide.inputs import Scene, Wishes
 from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.context import Context
-from gitralph.git.texts import is_binary
 from gitralph.hook import record as hook_record
 from gitralph.hook import sessionfile, shellwatch, variables, windows
 from gitralph.hook.journal import GAP, Record
@@ -155,12 +154,12 @@ def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
 def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, int] | None]:
     """The offered changes that still show in the file, and the range of their lines where it can be told."""
     found = of(state, scene.own)
-    if not found or scene.entries.get(state.path) == scene.reader.entry(state.path):
+    if not found or scene.is_as_in_head(state.path):
         return [], None
     now = text_chain.content_id(scene.contents[state.path])
     mode = f"{scene.contents[state.path].mode:o}" if scene.contents[state.path].mode else None
     known = path_texts.read(scene, state) if path_texts.whole_only(scene, state) is None else None
-    if known is None or any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+    if known is None or known.has_binary:
         return [r for r in found if r.after == now], None
     shown = owners.showing(known.pieces)
 

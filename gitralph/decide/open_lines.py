@@ -81,7 +81,7 @@ def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath
 
 def _of(scene: Scene, state: PathState) -> OpenPath:
     path = state.path
-    if scene.entries.get(path) == scene.reader.entry(path):
+    if scene.is_as_in_head(path):
         return OpenPath()
     known = {r.session for r in state.journal.records} | state.bare
     if path_texts.whole_only(scene, state) or _has_no_lines(scene, path):

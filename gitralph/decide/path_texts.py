@@ -17,7 +17,7 @@ from gitralph.decide import decision, hook_rewrites, text_chain
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
-from gitralph.git.texts import with_line_feeds
+from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import (
     ASSIGN,
@@ -85,6 +85,11 @@ class PathTexts:
         HEAD's at this path, or at the path that the file was moved from.
         """
         return self.head if self.moved is None else self.moved
+
+    @cached_property
+    def has_binary(self) -> bool:
+        """True when HEAD's text, the file or a recorded text is binary."""
+        return any(map(is_binary, [self.head, self.disk, *(step.after for step in self.steps)]))
 
     @property
     def unsure_moves(self) -> list[int]:

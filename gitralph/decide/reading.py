@@ -16,7 +16,7 @@ from gitralph.git.context import Context
 from gitralph.git.descent import Descent
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
-from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
+from gitralph.hook.journal import TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import OutsideError
 from gitralph.lines import owners
 from gitralph.records import commit_log, path_records
@@ -82,7 +82,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
 
 def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
     """The records of which the file may still hold something, for a file whose lines are not told apart."""
-    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+    if scene.is_as_in_head(state.path):
         return frozenset()
     since = text_chain.records_since_head(scene, state)
     return _keys_of(state.journal.records if since is None else since)
@@ -94,10 +94,9 @@ def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]
     A record by path alone has no lines to look for. It waits until a commit has told of it, as long as HEAD's
     file differs.
     """
-    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+    if scene.is_as_in_head(state.path):
         return frozenset()
-    bare = [r for r in state.journal.records if r.op != GAP and not r.is_exact]
-    waiting = [r for r in bare if r.offset >= commit_log.told(state.journal, r.session)]
+    waiting = [r for name in state.records for r in state.untold(name) if not r.is_exact]
     return _keys_of(waiting) | owners.pending(known.pieces)
 
 

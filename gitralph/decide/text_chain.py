@@ -1,7 +1,7 @@
-"""Reads a journal as a chain of texts and tells whether the chain explains the file on disk; pure.
+"""Reads a journal as a chain of texts and tells whether the chain explains the file on disk.
 
-This serves files that one session alone has pending. A change that no record explains is a gap and belongs to
-nobody. So a session cannot commit a file whole when its chain has a gap.
+Also says which other sessions have changes between HEAD and the file. Writes nothing. A change that no record
+explains is a gap and belongs to nobody. So a session cannot commit a file whole when its chain has a gap.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Chain(NamedTuple):
         return self.records[-1]
 
     @property
-    def path_level(self) -> bool:
+    def has_no_texts(self) -> bool:
         """True when no record of the chain knows its texts."""
         return not any(record.is_exact for record in self.records)
 
@@ -63,6 +63,11 @@ def content_id(content: Content) -> str | None:
 def ends_at(chain: Chain, content: Content) -> bool:
     """True when the last record left exactly the bytes that are on disk now."""
     return chain.last.after == content_id(content)
+
+
+def explains(chain: Chain, content: Content) -> bool:
+    """True when the records lead, one by one, to exactly the bytes on disk."""
+    return chain.is_contiguous() and ends_at(chain, content)
 
 
 def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int, bool]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gitralph.base.quote import printable
+from gitralph.commit import guard_script
 from gitralph.commit.preview import preview
 from gitralph.decide.request import Draft, Request
 from gitralph.git import refs, uncommitted
@@ -21,7 +22,7 @@ from gitralph.git.run import Git
 from gitralph.git.trees import Entry
 from gitralph.records import manifests, path_records, sessions
 
-WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
+WARN, REFUSE, NARROW, OFF = "warn", "refuse", guard_script.NARROW, "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
 PERSON = (WARN, REFUSE, OFF)
 # With more pairs of lines than this their order does not count: 1,000 against 1,000 lines take 0.1 s.

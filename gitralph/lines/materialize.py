@@ -11,11 +11,7 @@ from itertools import compress, islice
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
 
 Flags = bytearray
-"""One byte for each hunk: COUNTS or GHOST where its operations count, else 0."""
-
-COUNTS, GHOST = 1, 2
-"""A ghost is a superseded unit: its operations count, but none of its lines was ever in a commit."""
-
+"""One byte for each hunk: 1 where its operations count, else 0."""
 
 _PIECE = 1 << 14
 
@@ -49,7 +45,7 @@ def visible(weave: Weave, atom: int, flags: Flags) -> bool:
 def states(weave: Weave, flags: Flags) -> bytearray:
     """Return for each atom whether it is visible."""
     # Nearly all lines of a large file have no operation; the flags of these are looked up in C.
-    found = bytearray(map(flags.__getitem__, weave.birth)).replace(b"\2", b"\1")
+    found = bytearray(map(flags.__getitem__, weave.birth))
     for atom in compress(range(len(found)), weave.ops):
         found[atom] = visible(weave, atom, flags)
     return found

@@ -12,8 +12,8 @@ commits in code full of equal lines.
 By a plain diff: HEAD has nothing of what replaced a line that comes from the record. And the session took
 away what replaced a line that goes with a superseded piece.
 
-Words: each word that is new to HEAD was brought by the session. Of a word that never stood twice no line has
-only a part.
+Words: each word that is new to HEAD was brought by the session. And no line that comes consists by half or
+more of words that stand twice in the answer, but never twice in HEAD, the file or a recorded text.
 """
 
 from __future__ import annotations

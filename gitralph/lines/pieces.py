@@ -2,8 +2,9 @@
 
 The weave holds the lines and what each step did with them. Here each change gets an owner, and HEAD gets its
 place. A recorded step has the credit for what it does. But who only brings back what another wrote has none,
-unless HEAD had held that. A gap has the credit for new lines alone. So names survive a stash and its pop, a
-checkout and an undo, and nothing needs to know that git did it.
+unless HEAD had held that. A gap has the credit for lines that it brings anew or takes away; not where an old
+text is back or where it repeats what a record took away. So names survive a stash and its pop, a checkout and
+an undo, and nothing needs to know that git did it.
 """
 
 from __future__ import annotations

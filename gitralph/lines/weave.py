@@ -63,7 +63,7 @@ class Seen:
         self._later: dict[int, list[int]] = {}
 
     def add(self, line: int, atom: int) -> None:
-        """LineNote an atom that was inserted after the first text."""
+        """Note an atom that was inserted after the first text."""
         self._later.setdefault(line, []).append(atom)
 
     def __getitem__(self, line: int) -> Sequence[int]:

@@ -60,7 +60,7 @@ class Whole:
             elif not told:
                 quiet.append(number)
         todo = list(found)
-        while todo:  # somebody had brought what a piece took away, and what it brought back had gone before
+        while todo:  # whose lines a piece took away, that piece counts too, though they are gone
             for hunk in weave.units[todo.pop()].hunks:
                 for line in weave.hunks[hunk].dels:
                     below = weave.hunks[weave.birth[line]].unit

@@ -155,12 +155,9 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
     found = PathState(path, read_journal(layout, path, claimed))
     _by_session(found)
     for claim in claimed:
-        fresh = claim.fresh.get(path, 0)
         if path in claim.fresh or path in claim.old:
             found.manifest_upto[claim.session] = claim.upto(path)
-        # There are more manifest lines than records: a script appended the path, or a hook was killed between
-        # its two appends.
-        if fresh > len(found.untold(claim.session)):
+        if _is_bare(claim, found):
             found.bare.add(claim.session)
     found.came_with.update(_came_with(layout, path, found.journal))
     return found
@@ -269,11 +266,18 @@ def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[byt
         out[path] = state
 
 
+def _is_bare(claim: Claims, state: PathState) -> bool:
+    """True for more new manifest lines than records.
+
+    Then a script appended the path, or a hook was killed between its two appends.
+    """
+    return claim.fresh.get(state.path, 0) > len(state.untold(claim.session))
+
+
 def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:
     """Add other sessions' claims of these paths."""
     for path, sessions in manifests.sessions_naming(layout, list(states), own).items():
         for session in sessions:
             claim = claims(layout, session)
-            fresh = claim.fresh.get(path, 0)
-            if fresh > len(states[path].untold(session)):
+            if _is_bare(claim, states[path]):
                 states[path].bare.add(session)

@@ -147,7 +147,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     path = state.path
     content, entry = scene.contents[path], scene.reader.entry(path)
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
-    if scene.entries.get(path) == entry:
+    if scene.is_as_in_head(path):
         return replace(found, needless=Why(Kind.EQUALS_HEAD))
     claimed = path_texts.claimants(state)
     others = claimed - scene.own

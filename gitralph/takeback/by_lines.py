@@ -10,7 +10,6 @@ from gitralph.decide.decision import Left
 from gitralph.decide.inputs import records_of
 from gitralph.decide.path_texts import ARRIVED, PathTexts
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.texts import is_binary
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
@@ -35,8 +34,7 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
     known = found.texts(path)
     if path_texts.lost_text(found.scene, state):
         return decision.UNANCHORED, Why(Kind.TEXT_LOST)
-    texts = [known.head, known.disk, *(step.after for step in known.steps)]
-    if any(map(is_binary, texts)):
+    if known.has_binary:
         return decision.CONTESTED, Why(Kind.BINARY)
     if any(r.mode[1] == f"{SYMLINK:o}" for r in state.journal.records):
         return decision.CONTESTED, Why(Kind.LINK)

@@ -228,7 +228,7 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
     """True while something of a record is in the file and in no commit."""
     if path in found.barred:
         return False
-    if _is_as_in_head(found, path):
+    if found.scene.is_as_in_head(path):
         return False
     # A path without lines has nothing to look for in the file, so the chain of texts tells.
     if by_lines.whole_only(found, path) is not None:
@@ -236,15 +236,11 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
     return str(record.offset) in found.kept(path, by_lines.standing)
 
 
-def _is_as_in_head(found: Survey, path: bytes) -> bool:
-    return found.scene.entries.get(path) == found.scene.reader.entry(path)
-
-
 # --- one path ---
 
 
 def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
-    if _is_as_in_head(found, path):
+    if found.scene.is_as_in_head(path):
         return
     why = by_lines.whole_only(found, path)
     if why is not None:

@@ -24,7 +24,7 @@ from gitralph.takeback.survey import Survey
 def standing(found: Survey, path: bytes) -> list[Record]:
     """The session's records that lead from HEAD's text to the file, in order."""
     scene = found.scene
-    if scene.entries.get(path) == scene.reader.entry(path):
+    if scene.is_as_in_head(path):
         return []
     return by_lines.since_head(found, path)
 
@@ -56,7 +56,7 @@ def undone(
     last = state.journal.records[-1]
     # The text before the first record lies under all of them only where each record starts at the end of the
     # one before, the last ends at the file, and nobody wrote after it.
-    if not (chain.is_contiguous() and text_chain.ends_at(chain, content) and last is asked[-1]):
+    if not (text_chain.explains(chain, content) and last is asked[-1]):
         return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
     after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)

@@ -71,7 +71,7 @@ def _how(scene: Scene, state: PathState) -> str:
     if not _has_lines(scene, state) or not is_exact:
         return YES if not is_clean else NO if ends else A_WHILE
     known = path_texts.read(scene, state)
-    if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+    if known.has_binary:
         return YES if not is_clean else A_WHILE
     offered = {f"{GAP}{r.offset}" for r in records if r.may}
     if not is_clean and (
@@ -84,7 +84,7 @@ def _how(scene: Scene, state: PathState) -> str:
 def _is_clean(scene: Scene, path: bytes) -> bool:
     if path in scene.filtered:  # no filter runs here, so git's index is asked
         return not uncommitted.dirty_paths(scene.repo, scene.config, [path])
-    return scene.entries.get(path) == scene.reader.entry(path)
+    return scene.is_as_in_head(path)
 
 
 def _has_lines(scene: Scene, state: PathState) -> bool:

@@ -53,7 +53,7 @@ def test_who_else_is_there_stands_in_the_order_of_the_groups(repo: Repo) -> None
     repo.edit("S2", "a", changed(2, "two"))  # generic-1, whose id comes last
     repo.edit("S1", "a", changed(9, "nine", changed(2, "two")))
     repo.write("a", changed(5, "mine", changed(9, "nine", changed(2, "two"))))
-    assert repo.ralph("status").text.splitlines()[-1].endswith("a  beside generic-1, generic-2")
+    assert repo.ralph("status").text.splitlines()[-1].endswith("M   +1 -1  a  beside generic-1, generic-2")
 
 
 def test_json_tells_letters_lines_and_what_would_be_refused(day: Repo) -> None:
@@ -133,7 +133,7 @@ def test_lines_of_a_file_that_both_sides_wrote_stand_under_yours_too(day: Repo) 
         "  A   +2   new  with unrecorded lines",
         "",
         "yours",
-        "  A        new  beside generic-1",
+        "  A   +1   new  beside generic-1",
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gitralph.cli.terminal import environ, output
-from gitralph.commit import cleanup
+from gitralph.commit import cleanup, guard_script
 from gitralph.git import dead_locks
 from gitralph.git.context import Context, open_context
 from gitralph.hook import beat
@@ -75,7 +75,7 @@ def _left_by_a_crash(ctx: Context) -> bool:
     """True when a commit is landing or was cut short; usually a look at two empty folders."""
     if any(_names_one(folder) for folder in (ctx.layout.intents, ctx.layout.narrowed)):
         return True
-    if ctx.config.get("ralph.guard") != "narrow":
+    if ctx.config.get("ralph.guard") != guard_script.NARROW:
         return False
 
     # A guarded git that was killed before its first hook has left only its lock.
