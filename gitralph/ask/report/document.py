@@ -5,7 +5,7 @@ from gitralph.sessions.spending import UNKNOWN, Spent
 
 
 def document(facts: Facts) -> dict[str, object]:
-    """Sessions, commits and tasks; with what they took where it was asked for."""
+    """Sessions, commits and tasks; each with its tokens, where those were asked for."""
     sessions = [
         {
             "id": lane.session,

@@ -1,10 +1,10 @@
-"""What a report tells, collected in no particular form; data only. Times are seconds since the epoch."""
+"""The facts that a report shows, before they get a form; data only. Times are seconds since the epoch."""
 
 from dataclasses import dataclass, field
 
 from gitralph.sessions.spending import UNKNOWN, Spent
 
-# Begins what stands for a person where a session's id would: no id has a blank.
+# A person's commit has this and the name where a session's commit has the session's id. No id has a blank.
 PERSON = "a person: "
 
 
@@ -33,7 +33,7 @@ class SessionCommit:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Something that was not committed, and why."""
+    """A task of a run that failed: nothing was committed, and why."""
 
     time: float | None
     session: str
@@ -56,7 +56,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class Lane:
-    """One session: its id and what people call it, what for, and from when to when."""
+    """One session, or one person. ``label`` says which agent it is and what it works on."""
 
     session: str
     label: str
@@ -67,13 +67,13 @@ class Lane:
 
     @property
     def called(self) -> str:
-        """Its name, the id where it has none."""
+        """The session's name, or its id where it has no name."""
         return self.name or self.session
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """One commit that another member of the fleet published, and how old what we know of it is."""
+    """One commit that another member of the fleet published. ``age``: how long ago this clone read it."""
 
     time: float
     session: str
@@ -88,7 +88,7 @@ class Elsewhere:
 
 @dataclass
 class Facts:
-    """Everything on the page. ``cut`` counts edits beyond the limit."""
+    """Everything on the page. ``cut`` counts the edits beyond the limit, which are left out."""
 
     title: str
     made: str
@@ -102,12 +102,12 @@ class Facts:
     branches: list[str] = field(default_factory=list)
     cut: int = 0
     spent: dict[str, Spent] | None = None
-    """What each session took, where somebody asked for it."""
+    """The tokens that each session took; None where nobody asked for them."""
     spent_on: dict[tuple[str, str], Spent] = field(default_factory=dict)
     """The same by session and commit."""
 
     def of_task(self, task: TaskRow) -> Spent | None:
-        """What a task took: its session, where it had one of its own, else its commit."""
+        """The tokens of a task: its session's, if that had no other task, else its commit's."""
         if self.spent is None or not task.session:
             return None
         alone = sum(one.session == task.session for one in self.tasks) == 1

@@ -1,4 +1,4 @@
-"""Collects the facts of a report: sessions, journals, commits, runs and events. Writes nothing."""
+"""Collects the facts of a report from sessions, journals, commits, runs and events. Writes nothing."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _FAILED = "task.failed"
 
 
 def gather(ctx: Context, run: str | None, tokens: bool = False) -> Facts:
-    """The facts of the repository, or of one run; with what its sessions took, from their transcripts.
+    """The facts of the repository, or of one run.
 
-    Raises Fatal for a run that is not there.
+    ``tokens`` adds the tokens that its sessions took, by their transcripts. Raises Fatal for a run that is
+    not there.
     """
     records = [runs.read(ctx.layout, one) for one in ([run] if run else runs.all_ids(ctx.layout))]
     wanted = _sessions_of(records) if run else None
@@ -81,7 +82,7 @@ def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> N
 
 
 def _add_elsewhere(ctx: Context, facts: Facts) -> None:
-    """What other members of the fleet published, those of this clone's own sessions left out."""
+    """Add the commits that other members of the fleet published, without those of this clone's sessions."""
     for one in foreign.published(ctx):
         facts.elsewhere.append(
             Elsewhere(
@@ -151,7 +152,7 @@ def _add_lanes(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
         begin, end = seconds(record.get("started")), seconds(record.get("ended"))
         if (
             end is None and state == "stale"
-        ):  # it never said that it ends: what it did last is all that is known
+        ):  # it never said that it ends, so its last event is all that is known
             end = sessions.last_event(ctx.layout, session) or begin
         said_so = sessions.said(state)
         facts.lanes.append(Lane(session, " ".join(words), said_so, begin, end, ctx.called(session)))

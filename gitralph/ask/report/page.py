@@ -1,4 +1,7 @@
-"""Makes the page: one HTML file with nothing from elsewhere and no script, every name as text; pure."""
+"""Makes the page of a report; pure.
+
+The page is one HTML file. It loads nothing, holds no script and shows every name as text.
+"""
 
 import html
 import time
@@ -54,15 +57,15 @@ td.w { white-space: nowrap; } summary { cursor: pointer; padding: .5rem 0; color
 
 
 def text(value: object) -> str:
-    """A value as text in HTML, whatever it holds."""
+    """A value escaped for HTML, whatever it holds."""
     return html.escape(printable(str(value)))
 
 
 def _path(value: str) -> str:
-    """A path that may go on in the next line behind a slash, and within a name nowhere that hurts.
+    """A path as HTML that may go on in the next line behind a slash.
 
-    A name longer than a telephone is wide has to break somewhere: behind a dot, a dash, an underscore, else
-    after 24 characters.
+    A name may be longer than a telephone is wide, so it has to break as well. It breaks behind a dot, a dash
+    or an underscore from its ninth character on, else after 24 characters.
     """
     parts = []
     run = 0
@@ -76,7 +79,7 @@ def _path(value: str) -> str:
 
 
 def _words(value: object) -> str:
-    """Text whose over-long words, and no others, may break."""
+    """Text as HTML. Only a word of more than 24 characters may break inside."""
     rows = []
     for word in printable(str(value)).split(" "):
         pieces = [word[at : at + 24] for at in range(0, len(word), 24)] or [""]
@@ -89,7 +92,7 @@ Column = tuple[str, str]
 
 
 def _table(head: list[Column], rows: list[list[str]]) -> str:
-    """A table of cells that are HTML already; what is too long for a page is folded away."""
+    """A table of cells that are HTML already. Rows beyond ``_ROWS`` are folded away."""
     if not rows:
         return '<p class="dim">none</p>'
     top = "<thead><tr>" + "".join(f'<th class="{kind}">{name}</th>' for name, kind in head) + "</tr></thead>"
@@ -106,7 +109,7 @@ def _table(head: list[Column], rows: list[list[str]]) -> str:
 
 
 def _headed(name: str, cell: str) -> str:
-    """On narrow screens a cell stands alone, so it says what it is."""
+    """The attribute that names a cell: on a narrow screen it is shown without the head of the table."""
     return f' data-head="{name}"' if name and cell else ""
 
 
@@ -173,7 +176,7 @@ def _refusals(facts: Facts) -> str:
 
 
 def _spent_on(facts: Facts, one: SessionCommit) -> str:
-    if facts.spent is None or one.session not in facts.spent:  # a person's
+    if facts.spent is None or one.session not in facts.spent:  # the commit of a person
         return ""
     return facts.spent_on.get((one.session, one.oid), UNKNOWN).sentence()
 
@@ -236,7 +239,7 @@ _KEY = (
 
 
 def _key() -> str:
-    """What the marks mean."""
+    """The legend: what the marks of the timeline mean."""
     said = []
     for name, words in _KEY:
         filled = f"background:var(--{name})"
@@ -250,7 +253,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _moment(stamp: str) -> str:
-    """A time as the tables have it; a browser would break it behind a hyphen."""
+    """A time in the tables' form, kept on one line: a browser would break it behind a hyphen."""
     return f'<span style="white-space:nowrap">{text(stamp.replace("T", " ").removesuffix("Z"))}</span>'
 
 

@@ -1,7 +1,8 @@
-"""Draws sessions as lanes over time: marks in per cent of the width, so that any width will do; pure.
+"""Draws the timeline of a report, one lane for each session; pure.
 
-Edits are gathered by column, so that a thousand stay readable. A long pause in which nothing happened is
-drawn as a short gap: agents work for minutes and rest for nights.
+Places are in per cent of the width, so that the page may have any width. Edits are gathered by column, so
+that a thousand stay readable. A long pause in which nothing happened is drawn as a short gap: agents work for
+minutes and rest for nights.
 """
 
 import time
@@ -12,14 +13,14 @@ from gitralph.ask.report.facts import Edit, Facts, Lane
 
 ROW = 28
 _COLUMNS = 200
-"""Bars of a lane: on a telephone of 360 pixels one is more than a pixel wide."""
+"""The most bars of a lane. On a telephone 360 pixels wide, a bar is more than a pixel wide."""
 _NAMED = 5
 _PAUSE, _SHARE = 1800.0, 0.08
-"""A pause is cut out when it is longer than this, in seconds and as a share of the whole."""
+"""A pause is cut out when it is longer than both: so many seconds, and such a share of the whole."""
 _GAP, _LEAST = 2.5, 4.0
-"""Width of a pause, and the least of a stretch of work, in per cent."""
+"""In per cent: the width of a pause that was cut out, and the least width of a stretch of work."""
 _APART, _APART_NARROW = 11.0, 34.0
-"""Labels of the axis closer than this, in per cent, are left out, on wide and on narrow screens."""
+"""In per cent: labels of the axis that are closer are left out, on wide and on narrow screens."""
 Text = Callable[[object], str]
 
 
@@ -34,19 +35,19 @@ class _Stretch:
 
 
 class Scale:
-    """Seconds to per cent of the width, long pauses cut out."""
+    """Turns times into per cent of the width, with long pauses cut out."""
 
     def __init__(self, times: list[float]) -> None:
         known = sorted(set(times)) or [0.0]
         whole = known[-1] - known[0]
-        # In a run of minutes nothing is cut; of a week each night is.
+        # A run of minutes stays whole. Of two days, a pause above 3.8 hours is cut out, so the night is.
         pause = max(_PAUSE, whole * _SHARE)
         runs = [[known[0], known[0]]]
         for when in known[1:]:
             if when - runs[-1][1] > pause:
                 runs.append([when, when])
             runs[-1][1] = when
-        # so many stretches that nothing is left of each: then the plain scale says more
+        # With so many stretches, each would be too narrow to read. Then nothing is cut out.
         if len(runs) * (_GAP + _LEAST) > 100:
             runs = [[known[0], known[-1]]]
         room = 100.0 - _GAP * (len(runs) - 1) - _LEAST * len(runs)
@@ -77,7 +78,7 @@ def times(facts: Facts) -> list[float]:
 
 
 def draw(facts: Facts, text: Text) -> str:
-    """The timeline. ``text`` makes text of a name."""
+    """The timeline as HTML. ``text`` escapes a name for it."""
     if not facts.lanes:
         return "<p>no session has been recorded</p>"
     scale = Scale(times(facts))
@@ -86,7 +87,10 @@ def draw(facts: Facts, text: Text) -> str:
 
 
 def time_axis(scale: Scale) -> str:
-    """The times above the lanes, in UTC: the day where it changes, no label twice or too near another."""
+    """The times above the lanes, in UTC.
+
+    The day stands only where it changes. No label comes twice in a row, or too near another.
+    """
     marks = [(one.left, one.first) for one in scale.stretches]
     for one in scale.stretches:
         span = one.right - one.left
@@ -101,7 +105,7 @@ def time_axis(scale: Scale) -> str:
         today, clock = time.strftime("%d %b", stamp), time.strftime(form, stamp)
         if x < free or x > 92 or (today, clock) == (day, last):
             continue
-        # seconds and the day take more room
+        # A label with seconds or a day takes more room.
         free = x + _APART * len(f"{clock} {'' if today == day else today}") / len("12:00 ")
         last = clock
         kind = "tick"
@@ -169,7 +173,7 @@ def _life(lane: Lane, edits: list[Edit], scale: Scale, text: Text) -> str:
 
 
 def _edits(edits: list[Edit], scale: Scale, text: Text) -> list[str]:
-    """A bar per column, higher for more edits, with the first few named."""
+    """A bar for each column that has edits: the more, the higher. Its title names the first few."""
     columns: dict[int, list[Edit]] = {}
     for edit in edits:
         columns.setdefault(min(int(scale.x(edit.time) * _COLUMNS / 100), _COLUMNS - 1), []).append(edit)
@@ -189,7 +193,7 @@ def _edits(edits: list[Edit], scale: Scale, text: Text) -> list[str]:
 
 
 def _mark(kind: str, x: float, title: str) -> str:
-    # kept off the rims, so that the first and the last are whole
+    # Kept off both ends, so that the first and the last circle are seen whole.
     return (
         f'<circle class="{kind}" cx="{min(max(x, 0.6), 99.4):.2f}%" cy="{ROW // 2}" r="5">'
         f"<title>{title}</title></circle>"

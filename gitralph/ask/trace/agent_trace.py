@@ -1,7 +1,8 @@
 """A commit as an Agent Trace record.
 
-Format: Agent Trace 0.1.0, https://github.com/cursor/agent-trace; ours stands under ``metadata.io.gitralph``.
-The record names a session by its hash alone and holds no text: it may leave the machine.
+Format: Agent Trace 0.1.0, https://github.com/cursor/agent-trace. Our own fields stand in
+``metadata["io.gitralph"]``. A record may leave the machine: it names a session only by its hash, and holds no
+text.
 """
 
 from collections import Counter
@@ -31,11 +32,14 @@ _PROVIDERS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"
 def record(ctx: Context, commit_oid: str) -> Document | None:
     """The record of a commit that a session of this clone made, None for any other and for a merge.
 
-    ``files[].conversations[].ranges`` count lines from 1 in the commit's own tree; a line that nobody
-    recorded has contributor type ``unknown``. ``metadata["io.gitralph"]`` holds ``session``, ``agent``,
-    ``agents`` (those of other sessions whose lines it took along, by hash), ``exact`` (the records name this
-    very commit, else its lines were found by content) and ``lines``: path to a string of hashes of 8 hex
-    digits, one for each line of the ranges of kind ``ai``, in order.
+    ``files[].conversations[].ranges`` count lines from 1 in the commit's own tree. A line that nobody
+    recorded has contributor type ``unknown``. ``metadata["io.gitralph"]`` holds:
+
+    - ``session`` and ``agent`` of the commit;
+    - ``agents``: hash to agent, for other sessions whose lines the commit took along;
+    - ``exact``: True where the records name this very commit, else its lines were found by content;
+    - ``lines``: path to a string, with 8 hex digits of hash for each line of kind ``ai``, in order.
+
     Raises Fatal for a commit that is not there.
     """
     return next(records(ctx, [commit_oid]), None)
@@ -56,7 +60,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
     told, lines, named = [], {}, Counter[str]()
     for file in files:
         text = blob(ctx, file.new) if file.ranges else None
-        # A range of lines means nothing in it.
+        # A binary file has no lines.
         if text is None or is_binary(text):
             continue
         content = full_lines(text)
@@ -71,7 +75,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
             path = text_form(file.path)
             told.append({"path": path, "conversations": [one for one, _ in conversations]})
             lines[path] = "".join(hashes for _, hashes in conversations)
-    # Where nobody is named, the commit is whose most of its lines are.
+    # A commit of which no session is known counts as the session's that has most of its lines.
     main = judge.main if judge.main is not None else max(sorted(named), key=named.__getitem__, default=None)
     if main is None:
         return None
@@ -80,8 +84,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
     stamp = datetime.fromtimestamp(commit.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": VERSION,
-        # From session and commit (RFC 9562, version 5): a second export of a commit is the same record, not
-        # another one.
+        # Made from session and commit (RFC 9562, version 5), so that a second export is the same record.
         "id": str(uuid5(NAMESPACE_URL, f"urn:ralph:{session}:{commit.oid}")),
         "timestamp": stamp,
         "vcs": {"type": "git", "revision": commit.oid},
@@ -106,7 +109,7 @@ def revision(record: Document) -> str:
 
 
 def _conversations(owners: dict[int, Owner], content: list[bytes]) -> list[tuple[dict[str, object], str]]:
-    """A conversation for each owner, with the hashes of its lines where it is a session's."""
+    """A conversation for each owner, with the hashes of its lines; unrecorded lines have no hashes."""
     out = []
     for owner in dict.fromkeys(owners[number] for number in sorted(owners)):
         numbers = sorted(number for number, who in owners.items() if who == owner)
@@ -124,7 +127,7 @@ def _conversations(owners: dict[int, Owner], content: list[bytes]) -> list[tuple
 
 
 def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as runs, both ends included."""
+    """Ascending numbers as runs, both ends included: 1, 2, 3, 7 is (1, 3), (7, 7)."""
     runs = []
     for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         found = [number for _, number in group]

@@ -39,7 +39,7 @@ def markdown(ctx: Context, typed: str | None) -> str:
 
 
 def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:
-    """``{"commit", "note"}`` for each such commit; with ``write`` those whose notes were written."""
+    """``{"commit", "note"}`` for each commit with lines of a session; with ``write`` only what it wrote."""
     for record in records(ctx, commits(ctx, typed)):
         text, vcs = git_ai.note(record), record["vcs"]
         if text is None or not isinstance(vcs, dict):

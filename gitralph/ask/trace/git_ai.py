@@ -1,7 +1,11 @@
 """A record as a note of git-ai: authorship 3.0.0, in ``refs/notes/ai``.
 
-Format: https://github.com/git-ai-project/git-ai, specs/git_ai_standard_v3.0.0.md. A path stands on a line of
-its own, below it two spaces, a key and line ranges; then ``---`` and JSON.
+Format: https://github.com/git-ai-project/git-ai, specs/git_ai_standard_v3.0.0.md. For example::
+
+    src/a.c
+      s_0123456789abcd::t_0123456789abcd 1-3,7
+    ---
+    {"schema_version": "authorship/3.0.0", ...}
 """
 
 import json
@@ -15,7 +19,7 @@ from gitralph.git.context import Context
 
 REF = "refs/notes/ai"
 SCHEMA = "authorship/3.0.0"
-# The tools that the standard names, where it calls them otherwise.
+# Agents that the standard calls by another name.
 _TOOLS = {"claude-code": "claude"}
 _UNKNOWN = "unknown"
 
@@ -35,7 +39,7 @@ def note(record: Document) -> str | None:
             if "url" not in one or not _fits(file["path"]):
                 continue
             key = _key(one, ours, sessions)
-            # The same commit has the same note whenever it is written, so that two clones can merge theirs.
+            # Made from the commit, so that its note is always the same and two clones can merge theirs.
             trace = "t_" + sha256(f"{key}:{commit}".encode()).hexdigest()[:14]
             spans = starmap(_span, ((r["start_line"], r["end_line"]) for r in one["ranges"]))
             entries.append(f"  {key}::{trace} {','.join(spans)}")
@@ -48,7 +52,7 @@ def note(record: Document) -> str | None:
 
 
 def _key(one: Any, ours: Any, sessions: dict[str, dict[str, object]]) -> str:
-    """The key of a conversation; a session that changed its model has one for each of them."""
+    """The key of a conversation. A session that changed its model has one for each model."""
     session = one["url"].removeprefix("urn:ralph:")
     name = one["contributor"].get("model_id", _UNKNOWN).rpartition("/")[2]
     agent = (ours["agent"] if session == ours["session"] else ours.get("agents", {}).get(session)) or _UNKNOWN
@@ -79,10 +83,10 @@ def _path(path: str) -> str:
 
 
 def write(ctx: Context, commit: str, text: str, replace: bool = False) -> bool:
-    """Add a note unless the commit has one; False where it has. Raises GitError."""
+    """Add a note; without ``replace`` False for a commit that has one already. Raises GitError."""
     if not replace and ctx.git.try_run("notes", f"--ref={REF}", "list", commit).returncode == 0:
         return False
-    # By its blob: `git notes add -F` would tidy the text.
+    # Given as a blob: `git notes add -F` would tidy the text.
     blob = ctx.git.run("hash-object", "-w", "--stdin", stdin=text.encode()).decode().strip()
     ctx.git.run("notes", f"--ref={REF}", "add", *(["-f"] if replace else []), "-C", blob, commit)
     return True

@@ -1,8 +1,8 @@
 """Keeps git-ai's notes beside our commits, where ``ralph.notes`` asks for it.
 
-Each commit of a session gets its note in ``refs/notes/ai``. A commit that git rewrote is another one, and
-gets its own by whoever of ours comes next. What stands there already stays: only a note of ours that git
-copied along from a commit before is written again.
+Each commit of a session gets a note in ``refs/notes/ai``. A commit that git rewrote is a new commit, and gets
+its note from the next command of git ralph. A note that is there already stays. Only where git copied a note
+of ours from the commit that it rewrote is it written again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gitralph.git.context import Context
 KEY = "ralph.notes"
 OFF, GIT_AI = "off", "git-ai"
 _MOST = 2000
-"""So many commits are looked at in one go; a clone that turns this on does not wait for its whole history."""
+"""The most commits looked at in one go: a clone that turns this on must not wait for its whole history."""
 
 
 def write_new_notes(ctx: Context) -> None:
@@ -42,7 +42,7 @@ def write_new_notes(ctx: Context) -> None:
 
 
 def add(ctx: Context, commits: Sequence[str]) -> None:
-    """Write the notes of commits that HEAD has not, as those of a branch that was made."""
+    """Write the notes of commits that HEAD does not have, such as those of a new branch."""
     if ctx.config.choice(KEY, OFF, GIT_AI) == OFF:
         return
     try:
@@ -59,7 +59,7 @@ def _seen(ctx: Context) -> str | None:
 
 
 def _since(ctx: Context, head: str, seen: str | None) -> list[str]:
-    """The commits that came since, oldest first; what a remote has is its own affair."""
+    """The commits of ``head`` since ``seen``, oldest first; without a ``seen``, those that no remote has."""
     known = seen is not None and ctx.git.try_run("cat-file", "-e", f"{seen}^{{commit}}").returncode == 0
     rest = [f"^{seen}"] if known else ["--not", "--remotes"]
     said = ctx.git.try_run("rev-list", f"-{_MOST}", "--topo-order", "--no-merges", head, *rest, "--")

@@ -1,7 +1,7 @@
 """A range of commits as a summary for a pull request, in Markdown: who wrote what, in how many commits.
 
-Whose a line is tell the records of this clone, else a note, else the trailers: so a fresh clone in CI has the
-same to say. Every name is a stranger's, and none of it is markup in what comes out.
+Whose a line is, the records of this clone tell, else a note, else the commit's trailers. So a fresh clone in
+CI, which has no records, says the same. Names come from strangers, so nothing in them may act as markup.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gitralph.hook import names
 from gitralph.records import published_name
 
 _FILES = 20
-"""So many files of a session are listed; of the rest the number is told."""
+"""The most files listed for a session. Of the rest only the number is told."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -/")
 _LONGEST = 200
 _SHALLOW = 16 << 20
@@ -28,7 +28,7 @@ _SHALLOW = 16 << 20
 
 @dataclass
 class _Share:
-    """What one session, several of which nobody can tell which, or people have in the range."""
+    """What one author has in the range."""
 
     agents: dict[str, None] = field(default_factory=dict)
     models: dict[str, None] = field(default_factory=dict)
@@ -38,7 +38,8 @@ class _Share:
     removed: int = 0
 
 
-# Who: sessions, of which several mean one of them; none are people, and what nobody recorded.
+# An author: one session; or several, of which it is one and nobody can tell which; or none, which means
+# people and what nobody recorded.
 _Who = tuple[str, ...]
 
 
@@ -94,7 +95,7 @@ def escaped(text: str) -> str:
 
 
 def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
-    """What people call the sessions; one without a name here is counted beside those of its agent."""
+    """What people call the sessions. One that has no name in this clone gets a number, like ``claude-1``."""
     found: dict[str, str] = {}
     for who, share in shares.items():
         for session in who:
@@ -110,7 +111,7 @@ def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
 
 
 def _first_of_shallow(ctx: Context) -> frozenset[str]:
-    """The first commits of a shallow clone, each of which has the whole of its tree for new (shallow(5))."""
+    """The first commits of a shallow clone, whose whole tree git shows as new (gitrepository-layout(5))."""
     try:
         data = files.read_bytes(f"{ctx.repo.common_dir}/shallow", _SHALLOW, foreign=True)
     except OSError:
@@ -169,7 +170,7 @@ class _Summing:
             elif said is not None and not is_told:
                 yield self._noted(commit, said), said.agent, said.model
             elif owner is not None or file.path in rows:
-                yield (), None, None  # it is known of the file, and nobody's agent wrote this
+                yield (), None, None  # the file is known, and no session wrote this line
             else:
                 yield main, None, None
 

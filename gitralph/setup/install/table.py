@@ -1,7 +1,6 @@
 """Every agent that hooks can be registered with: where its files are and what goes into them; data.
 
-A new agent is one entry here, an adapter in ``gitralph.hook.agents`` and a sample in ``doctor.samples``: the
-three rows that the table in CONTRIBUTING calls mandatory.
+What else a new agent needs is in CONTRIBUTING, under "An agent".
 """
 
 import os
@@ -13,15 +12,15 @@ from dataclasses import dataclass
 SETTINGS, EXTENSION, MANUAL = "settings", "extension", "manual"
 USER, PROJECT, LOCAL = "user", "project", "local"
 
-# Tools that write files, and the shell: the events of all others say nothing that is recorded, and each costs
-# the agent a process.
+# The tools of each agent that write files, and its shell. The events of other tools say nothing that is
+# recorded, and each event costs the agent a process.
 _CLAUDE = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 _CODEX = "apply_patch|Bash"
 _GEMINI = "write_file|replace|run_shell_command"
 _QWEN = "write_file|edit|notebook_edit|run_shell_command"
 _CURSOR = "Write|StrReplace|Shell"
 _DROID = "Create|Write|Edit|MultiEdit|NotebookEdit|ApplyPatch|Execute"
-# Those of them that are the shell.
+# The names of the shell among these tools.
 SHELLS = frozenset(["Bash", "run_shell_command", "Shell", "Execute"])
 
 _NOT_BELOW = "read only by an agent started in that very folder, not below it"
@@ -30,13 +29,17 @@ _TRUSTED = "and only where you answered its question for trust in that folder"
 
 @dataclass(frozen=True)
 class Agent:
-    """One agent. ``user_file`` lies below ``folder``, which ``override`` may name; ``folder`` below home.
+    """One agent.
 
-    ``events`` are (event, matcher) pairs for a settings file, ``timeout`` in the agent's own unit of
-    ``unit`` seconds; ``recording`` is the event that tells what a tool wrote; ``flat`` where an event lists
-    handlers, not groups of them, which ``keys`` names command and timeout; ``version`` heads a file that
-    has to have one; ``comments`` where the file may hold them. ``data`` is the package file that is an
-    extension's text. ``fails_open`` is False for an agent that takes a failing hook for a no.
+    - ``folder`` lies below home; the environment variable ``override`` may name another. ``user_file`` lies
+      in it.
+    - ``events`` are (event, matcher) pairs for a settings file. ``recording`` is the event that tells what a
+      tool wrote.
+    - ``timeout`` is in the agent's own unit, which is ``unit`` seconds.
+    - ``flat``: an event lists handlers, not groups of them. ``keys``: its words for command and timeout.
+    - ``version``: the number that heads a file which has to have one. ``comments``: the file may hold them.
+    - ``data`` is the package file that is an extension's text.
+    - ``fails_open`` is False for an agent that takes a failing hook for a no.
     """
 
     name: str
@@ -67,7 +70,7 @@ class Agent:
 
     @property
     def command(self) -> str:
-        """What an event is piped into. Never changes: some agents tie their trust to it."""
+        """The command that an event is piped into. It never changes: some agents tie their trust to it."""
         return f"git ralph hook {self.name}" + ("" if self.fails_open else " || true")
 
     def config_folder(self, environ: Mapping[str, str]) -> str:
@@ -76,7 +79,7 @@ class Agent:
         return os.path.abspath(named) if named else os.path.join(home(environ), self.folder)
 
     def file(self, scope: str, environ: Mapping[str, str], root: str | None) -> str:
-        """The file to register in. ``root`` is a worktree's, needed for the project scope."""
+        """The file to register in. ``root`` is a worktree's; only the user scope goes without."""
         if scope == USER:
             return os.path.join(self.config_folder(environ), self.user_file)
         assert root is not None
@@ -108,7 +111,7 @@ AGENTS = {
             project_file=".claude/settings.json",
             local_file=".claude/settings.local.json",
             managed_file="/etc/claude-code/managed-settings.json",
-            # the event before a write is what makes the bytes of a file known exactly
+            # Only PreToolUse shows the exact bytes that a file had before a write.
             events=(
                 ("SessionStart", None),
                 ("PreToolUse", _CLAUDE),
@@ -221,10 +224,10 @@ AGENTS = {
             recording="postToolUse",
             timeout=30,
             flat=True,
-            # It has a key a shell, and names its unit.
+            # Copilot CLI has a key for each shell, and names the unit of the timeout in its key.
             keys=("bash", "timeoutSec"),
             version=1,
-            # Copilot CLI takes a hook that fails ahead of a tool for a no; recording must never be one.
+            # Copilot CLI does not run a tool whose hook fails ahead of it. Recording must never stop a tool.
             fails_open=False,
             asks_trust=True,
             project_note=f"{_NOT_BELOW}, {_TRUSTED}",

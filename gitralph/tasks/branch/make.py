@@ -1,8 +1,8 @@
 """``git ralph branch``: a session's commits, replayed on the base of the branch, as a branch of their own.
 
 No worktree, index or HEAD is touched: objects are written, and a ref moves by compare-and-swap. Author,
-committer and dates stay, so that the same commits replayed again are the same objects, and a branch made
-again after more commits goes forward.
+committer and dates stay. So the same commits replayed again are the same objects, and a branch made again
+after more commits goes forward.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FORM = "%x01%an <%ae>%x00%s%x00%(trailers:only,unfold)%x00"
 
 
 def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The commits with the one commit that stands for all of them; it is the last one's author's."""
+    """Make one commit of all, whose author is the last one's. Returns each commit with that one."""
     if len(pairs) < 2:
         return pairs
     asked = "".join(f"{old}\n" for old, _ in pairs).encode()
@@ -72,7 +72,7 @@ class BranchWish:
 
 @dataclass(frozen=True)
 class BranchMade:
-    """What came of it: each commit with what it became, ``merges`` that were not replayed."""
+    """What came of it. ``commits``: each with what it became. ``merges``: how many were not replayed."""
 
     status: str
     ref: str
@@ -81,7 +81,7 @@ class BranchMade:
     before: str | None = None
     merges: int = 0
     needed: int = 0
-    """How many of them are others', which the session's need."""
+    """How many of the commits are of others, and came along since the session's commits need them."""
 
 
 class NeedsError(Refused):
@@ -143,7 +143,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
 
 
 def _again(ctx: Context, wish: BranchWish) -> str:
-    """The command as it was typed."""
+    """The command to type again, without ``--force`` and ``--with-needed``, which a hint may add."""
     words = ["git", "ralph", "branch", wish.name, "--session", ctx.called(wish.session)]
     words += ["--onto", wish.onto] if wish.onto is not None else []
     return shlex.join([*words, *(["--squash"] if wish.squash else [])])
@@ -193,7 +193,7 @@ def _refusal(found: History, wish: BranchWish, needs: tuple[Need, ...], again: s
     if len(found.commits[first.commit].parents) > 1:
         what = f"the merge {first.commit[:7]}"
     elif not wish.with_needed and not ctx.is_agent:
-        # An agent's branch is its own: what else it takes a person decides.
+        # A person decides whether the branch of an agent takes commits of others.
         hints = [f"{again} --with-needed"]
     count = len({one.commit for one in needs})
     more = f" and {count - 1} more" if count > 1 else ""

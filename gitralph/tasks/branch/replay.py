@@ -1,7 +1,8 @@
 """Replays some commits of a branch on its base, without the others; in memory, nothing is written.
 
-A path that stands as the commit found it is taken as it is. Of any other the weave of all its texts since the
-base tells what it is with the wanted commits alone, or which others these need.
+Where each wanted commit finds a path as the one before left it, its version of the path is taken as it is.
+For any other path the weave of all its texts since the base (``lines.alone``) tells what it is with the
+wanted commits alone, or which others these need.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from gitralph.tasks.branch.since_base import History
 
 
 class Need(NamedTuple):
-    """A commit that has to come along, of whom it is, and the path for which."""
+    """A commit that has to come along, whose it is, and the path that needs it."""
 
     commit: str
     session: str | None
@@ -91,7 +92,7 @@ class _Replaying:
         for oid, pair in rows:
             one = known.get(oid)
             if one is None:
-                # with nobody beside it is in its own way: a merge hides how the path came about
+                # Without others at the path, a merge hides how it came about: the commit is in its own way.
                 self._need(path, list(self._beside(path, oid)) or [oid])
                 continue
             self._need(path, one.needs)
@@ -154,7 +155,7 @@ class _Replaying:
         return new
 
     def _beside(self, path: bytes, oid: str) -> Iterator[str]:
-        """The commits before one that touch the same path, or one above or below it, and stay out."""
+        """The commits before ``oid`` that are not wanted and touch the path, or one above or below it."""
         wanted = set(self.wanted)
         for other in self.history.commits:
             if other == oid:

@@ -20,9 +20,10 @@ _STARTS = "git branch -a  # what there is to begin at, for --onto"
 
 @dataclass(frozen=True)
 class History:
-    """The commits after ``base``, oldest first. ``line`` are those of the branch itself.
+    """The commits after ``base``, oldest first.
 
-    A merge brings others beside these; of the branch's own, each begins where the one before it ended.
+    ``line`` are those of the branch itself, each of which begins where the one before it ended. Others came
+    by a merge.
     """
 
     ctx: Context
@@ -32,7 +33,7 @@ class History:
     line: tuple[str, ...]
 
     def sessions(self, oid: str) -> tuple[str, ...]:
-        """Whose a commit is: one session, nobody's, or of a squash all that it names."""
+        """Whose a commit is: one session's, nobody's, or for a squash all that its message names."""
         return self.makers.of_all(self.commits[oid])
 
     def of(self, family: Collection[str]) -> list[str]:
@@ -75,7 +76,8 @@ class History:
 def read(ctx: Context, onto: str | None) -> History:
     """The commits of HEAD since it left ``onto``.
 
-    Raises Refused where there is none to leave, or no common commit; Fatal for what names no commit.
+    Raises Refused without ``onto`` and a default for it, or without a common commit. Raises Fatal for what
+    names no commit.
     """
     head = refs.read_head(ctx.repo).oid
     if head is None:

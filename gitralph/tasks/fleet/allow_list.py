@@ -1,7 +1,8 @@
-"""What may be in a log, an allow-list: everything else is dropped on the way out and on the way in.
+"""The allow-list of what may be in a log. Everything else is dropped, on the way out and on the way in.
 
-A record is an Agent Trace record (0.1.0) with ours below ``metadata`` ``io.gitralph``. Nothing here comes
-from prompts, transcripts, shells, hosts or pending work; texts are bounded and have the form they must have.
+A log holds Agent Trace records (0.1.0), with our own fields in ``metadata["io.gitralph"]``. Nothing in them
+comes from prompts, transcripts, shells, hosts or pending work. Each text is bounded and has to fit its
+pattern.
 """
 
 import re
@@ -96,7 +97,7 @@ def _is_path(path: object) -> bool:
 
 
 def _own(found: object) -> Dict | None:
-    """Our own part: the session's hash, its agent, how exact, and a hash of each line by path."""
+    """Our own fields: the session's hash, its agent, ``exact``, and for each path a hash of each line."""
     ours = found.get(OURS) if isinstance(found, dict) else None
     if not isinstance(ours, dict) or (session := _text(ours.get("session"), "session")) is None:
         return None
@@ -116,7 +117,7 @@ def _own(found: object) -> Dict | None:
 
 
 def allowed(found: object) -> Dict | None:
-    """The part of a record that may be shared, None where that is not a record of a commit."""
+    """The part of a record that may be shared; None where what is left is no record of a commit."""
     if not isinstance(found, dict):
         return None
     vcs = found.get("vcs")
@@ -144,9 +145,9 @@ def _tool(found: object) -> Dict | None:
 
 
 def _lean(kept: Dict) -> Dict:
-    """The record without the hashes of ranges that a hash of each of their lines makes needless.
+    """The record without the hash of a range where each line of the range has a hash.
 
-    Both are noise that nothing compresses: of 48 KB that 1,000 edits took, they were 9.
+    Both kinds of hash are noise that nothing compresses: of 48 KB that 1,000 edits took, they were 9.
     """
     ours = kept.get("metadata")
     lines = ours[OURS].get("lines") if isinstance(ours, dict) else None
@@ -168,7 +169,7 @@ def line(found: object) -> bytes | None:
 
 
 def read(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The records of a log that somebody wrote: commit, and the line as it is kept here."""
+    """The records of a log that anybody may have written: the commit, and the line as it is kept here."""
     for _, _, raw in jsonline.lines(data):
         if len(raw) > _MOST_LINE:
             continue

@@ -1,4 +1,4 @@
-"""What other commands ask of the fleet; nothing where the repository is in none."""
+"""What other commands ask of the fleet. Where the repository is in no fleet, nothing happens."""
 
 import os
 import shutil
@@ -19,9 +19,10 @@ from gitralph.tasks.fleet.this_clone import Fleet
 
 @contextmanager
 def claimed(ctx: Context, bead: str) -> Iterator[None]:
-    """A bead claimed for the block, and given back where that fails and it was not ours before.
+    """Claim a bead for a block. Where the block fails, a bead that was not ours before is given back.
 
-    Raises ForeignError naming who has it, StuckError, Busy; offline it warns and is tentative.
+    Raises ForeignError naming who has it, StuckError, Busy. Offline the claim is tentative, with a warning;
+    it is not given back.
     """
     fresh = begin(ctx, bead)
     try:
@@ -33,7 +34,7 @@ def claimed(ctx: Context, bead: str) -> Iterator[None]:
 
 
 def begin(ctx: Context, bead: str) -> bool:
-    """Claim a bead, or know that it is ours; True when it was not before. Raises as :func:`claimed`.
+    """Claim a bead unless it is ours; True when the server gave it to us now. Raises as :func:`claimed`.
 
     False where the repository is in no fleet: a run works on beads with or without one.
     """
@@ -47,7 +48,7 @@ def begin(ctx: Context, bead: str) -> bool:
 
 
 def _is_ours(fleet: Fleet, bead: str) -> bool:
-    """True for a bead that nobody can have taken over: it is held, and a beat of this lease was seen."""
+    """True for a bead that nobody can have taken over: it is held, and a beat was seen within the lease."""
     ours = kept_state.claims(fleet.ctx.layout).get(bead)
     return ours is not None and ours.state == HELD and own_log.may_start(fleet)
 
@@ -79,7 +80,7 @@ def note(ctx: Context, bead: str) -> None:
     if is_member(ctx.layout):
         fleet = this_clone.open_fleet(ctx)
         try:
-            # A hook holds the agent up; the next beat claims it for certain.
+            # A short wait, since the agent waits for its hook.
             with landing.hold(fleet, wait=0.5):
                 if not _is_ours(fleet, bead):
                     claiming.claim_unasked(fleet, bead)
@@ -89,7 +90,7 @@ def note(ctx: Context, bead: str) -> None:
 
 
 def go_on(ctx: Context, bead: str) -> None:
-    """Raise Busy where a holder may start nothing new: no beat was acknowledged for a lease.
+    """Raise Busy where a holder may start nothing new: no beat was acknowledged within the lease.
 
     A beat that is due is sent first. A tentative claim may go on: its work stays on its branch.
     """
@@ -114,14 +115,14 @@ def go_on(ctx: Context, bead: str) -> None:
 
 
 def beat_if_due(ctx: Context) -> None:
-    """Start the sign of life in the background where it is due: one ``stat`` where it is not."""
+    """Start a beat in the background where one is due. Where none is, this costs one ``stat``."""
     beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
 
 
 # --- for ``git ralph gc``: the object folder, once many loose objects are there ---
 
 
-# Each look at a claim or a log leaves a few; git itself begins to pack at 6,700 (gc.auto, git-config(1)).
+# Each look at a claim or a log leaves a few. git itself begins to pack at 6,700 (gc.auto, git-config(1)).
 MANY = 5000
 
 
@@ -132,9 +133,9 @@ def _count(folder: str) -> tuple[int, int]:
 
 
 def drop_objects(ctx: Context, dry: bool) -> int | None:
-    """Remove the folder where it has grown; its bytes, None where it stays.
+    """Remove the fleet's object folder where it has grown; its bytes, None where it stays.
 
-    It stays while a claim of ours may be nowhere else, and while somebody works with it.
+    It stays while it may have the only copy of a claim of ours, and while somebody works with it.
     """
     if not is_member(ctx.layout):
         return None

@@ -1,7 +1,7 @@
-"""A claim: a commit with the empty tree, whose trailers tell who works on a bead, and since which epoch.
+"""A claim: a commit with the empty tree, whose trailers tell who works on a bead.
 
-Members write claims, some of them with other programs and some of them hostile. A commit of another form is
-an unreadable claim, and an unreadable claim counts as held by somebody.
+Its epoch goes up by one whenever a member gets the bead. Some members write claims with other programs, and
+some are hostile. A commit of another form is an unreadable claim, which counts as held by somebody.
 """
 
 import re
@@ -13,7 +13,8 @@ from gitralph.tasks.fleet import ref_names
 
 HELD, FREE, DONE, TENTATIVE = "held", "free", "done", "tentative"
 FORMAT = "1"
-# In seconds. A lease of years would make a bead nobody's for ever; no machine sleeps unnoticed for a week.
+# In seconds. With a lease of years nobody could ever take a bead over. No machine sleeps unnoticed for a
+# week.
 LONGEST_LEASE = 7 * 86400
 DEFAULT_LEASE = 1800
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -24,7 +25,7 @@ _AUTHOR = re.compile(rb"^author (.{0,400}?) [0-9]+ [+-][0-9]{4}$", re.M)
 
 @dataclass(frozen=True)
 class Claim:
-    """``user`` is who committed it, escaped and cut for a message; ``lease`` is in seconds.
+    """What a claim says. ``user`` is its author, escaped and cut for a message; ``lease`` is in seconds.
 
     ``work`` is the commit that its holder is about to land, ``into`` the branch.
     """
@@ -42,12 +43,12 @@ class Claim:
     into: str | None = None
 
     def at(self, oid: str) -> "Claim":
-        """The same as the commit that holds it."""
+        """The same claim with the id of the commit that holds it."""
         return replace(self, oid=oid)
 
 
 def message(claim: Claim) -> str:
-    """The commit's message. A fresh token makes two claims of one second two different objects."""
+    """The commit's message. Its token makes two claims of the same second two different objects."""
     rows = [
         f"chore: claim {claim.bead}",
         "",
@@ -66,7 +67,7 @@ def message(claim: Claim) -> str:
 
 
 def fleet_message(lease: int, namespace: str) -> str:
-    """What the fleet's own ref says."""
+    """The message of the commit that the fleet's own ref points at."""
     return (
         f"chore: start fleet\n\nRalph-Format: {FORMAT}\nRalph-Lease: {lease}\nRalph-Namespace: {namespace}\n"
     )

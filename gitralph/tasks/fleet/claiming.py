@@ -1,8 +1,8 @@
 """Claims a bead, releases it, and shows who has which.
 
-Each turn looks, judges, pushes with a lease on what it saw, and looks again. The server's answer to the push
-decides nothing: it may be lost, and a server may lie. Our claim is noted before it is pushed, so a kill at
-any point leaves one that ``sync`` settles.
+Each turn looks at the remote's refs, judges, pushes with ``--force-with-lease`` on what it saw, and looks
+again. The server's answer to the push decides nothing: it may be lost, and a server may lie. Our claim is
+noted before it is pushed, so a kill at any point leaves one that ``sync`` settles.
 """
 
 import os
@@ -20,7 +20,7 @@ from gitralph.tasks.fleet.store import COMMIT_LIMIT
 from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RefUpdate, RemoteRefs, UnansweredError
 
-# A turn is lost to another member's push of this one ref, so somebody always gets on.
+# A turn is lost to another member's push of the same ref, so somebody always gets on.
 TURNS = 12
 # A living receive-pack releases its lock within milliseconds; so many turns take some seconds.
 _STUCK_AFTER = 6
@@ -98,8 +98,9 @@ def bring(fleet: Fleet, oids: Iterable[str]) -> None:
 
 
 def _fetch(fleet: Fleet, oids: list[str]) -> None:
-    # Many servers give any object by its id (uploadpack.allowAnySHA1InWant), others only tips, and one
-    # that is no tip any more fails the whole request: of 26 claims that costs 10 requests more, not 26.
+    # Many servers give any object by its id (uploadpack.allowAnySHA1InWant), others only tips of refs. There
+    # one id that is no tip any more fails the whole request. Among 26 claims, halves cost 10 requests more to
+    # find it, not 26.
     if not fleet.wire.fetch(oids) and len(oids) > 1:
         half = len(oids) // 2
         _fetch(fleet, oids[:half])
@@ -117,7 +118,7 @@ def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
 
 
 def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], everything: bool) -> LastLook:
-    """Note what a look showed of foreign claims; each claim is read once. Returns what was noted."""
+    """Note what a look showed of foreign claims, and return it. ``everything``: it showed all there are."""
     before, ours = kept_state.last_look(fleet.ctx.layout), kept_state.claims(fleet.ctx.layout)
     claims = {} if everything else dict(before.claims)
     seen = {} if everything else dict(before.seen)
@@ -132,8 +133,8 @@ def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], ever
         if one is None or one.state == HELD:
             log = "" if one is None else _logs(fleet, view, one.writer)
             old = before.seen.get(bead)
-            # Time counts only while claim, log and boot of this machine stay the same. A clock that started
-            # anew, or any sign of life, begins again.
+            # Time counts only while claim, log and boot of this machine stay the same. After a reboot or any
+            # sign of life, counting begins again.
             if old is not None and (old.claim, old.log, old.boot) == (oid, log, boot) and old.last <= now:
                 seen[bead] = replace(old, last=now, reads=old.reads + 1)
             else:
@@ -183,7 +184,7 @@ def make(
     work: tuple[str, str] | None = None,
     writer: str | None = None,
 ) -> Own:
-    """The commit of a claim, noted before anybody else can know it.
+    """Make the commit of a claim, in this clone only: it is not noted or pushed yet.
 
     Its parent is the claim that it follows, so that a server which lets nobody replace history takes it.
     """
@@ -319,7 +320,7 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     layout = fleet.ctx.layout
     oid = view.at(ref_names.claim_ref(fleet.namespace, bead))
     if ours is not None and _is_cut_short(ours, oid):
-        return ours  # the same object again: `=` where the answer to the first push was lost
+        return ours  # the same object again: if the first push did arrive, the server says `=`, up to date
     if oid is None:
         return make(fleet, bead, HELD, 1, None)
     one = read_claims(fleet, view, [bead])[bead]
@@ -336,7 +337,7 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
 
 
 def _has_landed(fleet: Fleet, one: Claim) -> bool:
-    """True where the branch has what the holder was about to land: the server died before it moved the claim.
+    """True where the branch has what the holder was about to land: a server can die before the claim moves.
 
     Raises UnansweredError.
     """
@@ -352,7 +353,7 @@ def _has_landed(fleet: Fleet, one: Claim) -> bool:
 
 
 def _done_for(fleet: Fleet, one: Claim) -> RalphError:
-    """Mark a bead done for a holder who is gone; the refusal to say, or that somebody was faster."""
+    """Mark a bead done for a holder who is gone. Returns the error to raise, Busy if somebody was faster."""
     ref = ref_names.claim_ref(fleet.namespace, one.bead)
     made = make(fleet, one.bead, DONE, one.epoch, one.oid, one.work, writer=one.writer)
     fleet.wire.push([RefUpdate(ref, one.oid, made.oid)])
@@ -364,14 +365,15 @@ def _done_for(fleet: Fleet, one: Claim) -> RalphError:
 
 
 def _is_cut_short(ours: Own, oid: str | None) -> bool:
-    """True while the remote shows what the last push of ours was to replace."""
+    """True while the remote still shows what our last push was to replace."""
     return ours.old == oid and ours.state in (PUSHING, TENTATIVE)
 
 
 def found_again(fleet: Fleet, view: RemoteRefs, ours: Own) -> Own:
-    """The own claim as a look shows it, also an older one; kept. With one that is done it is ``next``.
+    """Keep and return our claim as a look shows it, also where that is an older commit of ours.
 
-    Whether the branch got the work too, only a landing finds out: a server may move one of the two alone.
+    A commit that says done is kept as ``next``. Whether the branch got the work too, only a landing finds
+    out: a server may move one of the two alone.
     """
     oid = view.refs[ref_names.claim_ref(fleet.namespace, ours.bead)]
     if oid != ours.oid:
@@ -431,7 +433,7 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
 
 
 def all_claims(fleet: Fleet, view: RemoteRefs) -> dict[str, tuple[str, Claim | None]]:
-    """Every claim that a look shows, by bead: its oid and what it says. A ref of a wrong name is none."""
+    """Every claim that a look shows, by bead: its oid and what it says. A ref whose name is wrong is none."""
     head = f"{fleet.namespace}/claims/"
     refs = {ref: oid for ref, oid in view.refs.items() if ref.startswith(head)}
     bring(fleet, refs.values())
@@ -446,7 +448,7 @@ def all_claims(fleet: Fleet, view: RemoteRefs) -> dict[str, tuple[str, Claim | N
 
 
 def rows(fleet: Fleet, view: RemoteRefs) -> list[ClaimRow]:
-    """Every claim, the own tentative ones too; one read of each for the leases."""
+    """Every claim, our tentative ones too. For the leases this counts as one look at each."""
     found = all_claims(fleet, view)
     observe(fleet, view, {bead: one for bead, (_, one) in found.items()}, everything=True)
     ours = kept_state.claims(fleet.ctx.layout)

@@ -1,6 +1,6 @@
-"""The one clock that a lease goes by: this machine's own, from its boot, running while it sleeps.
+"""The only clock that leases are measured by: seconds since this machine's boot, sleep included.
 
-No other clock is asked. Two machines' clocks may be a day apart, and a person may set one back.
+No wall clock is asked. Those of two machines may be a day apart, and a person may set one back.
 """
 
 import time
@@ -15,7 +15,7 @@ def now() -> float:
 
 
 def boot() -> str:
-    """Which boot that is: seconds of another mean nothing."""
+    """The id of this boot: seconds since another boot mean nothing."""
     return process.boot_id() or "unknown"
 
 

@@ -1,4 +1,4 @@
-"""``git ralph fleet join``: this clone becomes a member; the refs get the form that the server accepts."""
+"""``git ralph fleet join``: this clone becomes a member, with refs of a form that the server accepts."""
 
 import os
 from dataclasses import replace
@@ -26,7 +26,8 @@ class NotTakenError(Fatal):
 def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> Fleet:
     """Join the fleet of a remote, or found it. To join again changes nothing.
 
-    Raises Refused with claims elsewhere, Fatal where the server takes nothing, UnansweredError.
+    Raises Refused while this clone holds a bead in another fleet, Fatal where the server takes nothing,
+    UnansweredError.
     """
     remote = this_clone.remote_of(
         ctx, wire.absolute(given) if f"remote.{given}.url" not in ctx.config.values else given

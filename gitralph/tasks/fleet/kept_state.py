@@ -1,8 +1,9 @@
 """What this clone keeps of a fleet below ``ralph-sessions/fleet/``: who it is, what it holds, what it saw.
 
 ``fleet.json``: who and where. ``claims.json``: our own claims. ``seen.json``: what the last look showed, and
-since when a claim has not changed. ``beat.json``: the log as it was pushed last. Each is written whole, under
-the lock ``fleet``. A damaged file counts as absent, except the first.
+since when a claim has not changed. ``beat.json``: the log as it was pushed last. ``tips.json``: which logs of
+others were read. Each is written whole, under the lock ``fleet``. A damaged file counts as absent, except the
+first.
 """
 
 import json
@@ -19,8 +20,8 @@ from gitralph.base.layout import Layout
 _LIMIT = 32 << 20
 PUSHING, LOST = "pushing", "lost"
 One = TypeVar("One")
-# So many earlier claims of one bead are kept. Each was missing in some answer, and no server shows an older
-# one.
+# So many earlier commits of a claim are kept. Each was missing in some answer of the server and may be in the
+# next; no server shows an older one.
 _PAST = 8
 
 
@@ -47,8 +48,8 @@ class Own:
     """A claim of ours: ``oid`` is the commit that was pushed over ``old``.
 
     ``state`` is held, tentative, pushing, done or lost. ``next`` was pushed over it by a landing whose end
-    was not seen, ``past`` before it. ``work`` is what the claim says is about to land. A lost claim was
-    missing in one answer of the server; it is ours again if another answer has it.
+    was not seen. ``past`` are our commits before it. ``work`` is what the claim says is about to land. A lost
+    claim was missing in one answer of the server; it is ours again if another answer has it.
     """
 
     bead: str
@@ -69,7 +70,7 @@ class Own:
 class SeenClaim:
     """A foreign claim as every look since ``first`` showed it; ``log`` are its writer's tips.
 
-    ``first`` and ``last`` are seconds of the own boot ``boot``.
+    ``first`` and ``last`` are seconds since the boot whose id is ``boot``.
     """
 
     claim: str
@@ -95,8 +96,8 @@ class Beat:
 
     ``start`` is the byte of our ``<writer>.jsonl`` where the current ``log.jsonl`` begins. ``acked`` is the
     byte up to which the server has it. ``sealed`` are the earlier parts as name and oid. ``boot`` and
-    ``clock`` tell when the last beat was acknowledged. ``scanned`` are the remote's branches whose commits
-    are on record.
+    ``clock`` tell when the last beat was acknowledged. ``scanned`` are the tips of the remote's branches
+    whose commits are on record.
     """
 
     tip: str | None = None
@@ -205,7 +206,7 @@ def lose_claim(layout: Layout, bead: str) -> None:
 
 
 def forget_claim(layout: Layout, bead: str) -> None:
-    """Forget a claim that was never ours, or that belongs to another folder by now."""
+    """Forget a claim that belongs to another folder."""
     now = claims(layout)
     if now.pop(bead, None) is not None:
         _write_claims(layout, now)

@@ -1,7 +1,7 @@
 """``git ralph fleet land``: a bead's work and its claim move in one push, or neither does.
 
-The push is *fenced*: it holds a lease on the claim as well, so a holder who slept through a takeover lands
-nothing, however late he wakes. A base that moved is merged in memory and tried again.
+The push also says which claim it expects (``--force-with-lease``). So a holder who slept through a takeover
+lands nothing, however late he wakes. Where the base moved, it is merged in memory and the push tried again.
 """
 
 import contextlib
@@ -24,11 +24,12 @@ from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
 from gitralph.tasks.prove.judge import MergeJudge
 
-# Each turn is lost to another landing on the same branch, so twenty of them mean that twenty others did land:
-# whoever is overtaken as often tries again later.
+# A turn is lost to another landing on the same branch, so twenty lost turns mean that twenty others did land.
+# Whoever is overtaken as often tries again later.
 _TURNS = 20
-# A lock on the server goes with the push that holds it. After so many turns, each with a longer pause, at
-# which nothing moved either, its holder is dead: only who looks after the server can take it away.
+# A lock on the server goes with the push that holds it. If it is there after so many turns, each with a
+# longer pause, and nothing moved either, its holder is dead. Only who looks after the server can take it
+# away.
 _STUCK_AFTER = 6
 _HEADS = "refs/heads/"
 
@@ -43,7 +44,7 @@ class LandedBead:
 
 
 def hold(fleet: Fleet, wait: float = 60.0) -> "contextlib.AbstractContextManager[int]":
-    """The lock under which one clone changes what it has of the fleet."""
+    """The lock under which a clone changes what it keeps of the fleet."""
     return locks.hold(fleet.ctx.layout, locks.FLEET, wait, "another git ralph talks to the remote")
 
 
@@ -135,8 +136,7 @@ class _Landing:
                 steps = [RefUpdate(into, base, new), RefUpdate(ref, ours.oid, done.oid)]
                 said = self._push(steps, name, into)
             if said.is_refused and turn:
-                # One look after the pause reads back and shows the base to build on; one before it is old by
-                # then.
+                # The look below comes after the pause, since the next turn builds on the base that it shows.
                 wire.pause(turn, time.monotonic() - began)
             view = _look(fleet)
             if ours.is_at(view.at(ref)) and view.at(ref) != ours.next:
@@ -159,9 +159,9 @@ class _Landing:
 
 
 def _announce(fleet: Fleet, ours: Own, tip: str, into: str) -> tuple[Own, Pushed]:
-    """Let the claim say what is about to land, once a landing: another can complete what the server did not.
+    """Let the claim say what is about to land, so that another can complete what the server did not.
 
-    Not read back: where it did not get there, the landing's own lease on it is refused.
+    This is not read back: where it got lost, the push of the landing, which expects it, is refused.
     """
     made = claiming.make(fleet, ours.bead, HELD, ours.epoch, ours.oid, work=(tip, into))
     kept = kept_state.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
@@ -175,7 +175,7 @@ def _look(fleet: Fleet) -> RemoteRefs:
 
 
 def _landing(fleet: Fleet) -> wire.Wire:
-    """The remote for a push that runs the user's own hook: what that writes is not the fleet's."""
+    """The remote for a push that runs the user's own hook: what the hook writes is not the fleet's."""
     return replace(fleet.wire, git=fleet.store.landing)
 
 
@@ -229,7 +229,7 @@ def _fetch(fleet: Fleet, into: str) -> CompletedProcess[bytes]:
 
 
 def _bring(fleet: Fleet, into: str, base: str) -> None:
-    """Have the base here, in the repository's own store: the landing is built on it."""
+    """Fetch the base into the repository's own store, where it is missing: the landing is built on it."""
     git = fleet.ctx.git
     if git.try_run("cat-file", "-e", base + "^{commit}").returncode == 0:
         return
@@ -267,7 +267,7 @@ def _plan(fleet: Fleet, bead: str, base: str, tip: str, name: str, into: str) ->
 
 def _holds_work_on(git: Git, base: str, bead: str) -> bool:
     """True where a commit of a branch says by its trailer that it is work on the bead."""
-    # what the user configured for his own trailers and logs says nothing of ours
+    # Both are set here, since what the user configured for his own trailers and logs says nothing of ours.
     words = ["-c", "trailer.separators=:", "-c", "log.showSignature=false", "log", "--encoding=UTF-8"]
     words += ["--format=%(trailers:key=Ralph-Bead,valueonly)", "--fixed-strings"]
     said = git.run(*words, f"--grep=Ralph-Bead: {bead}", base, "--").decode("utf-8", "replace")
@@ -275,7 +275,7 @@ def _holds_work_on(git: Git, base: str, bead: str) -> bool:
 
 
 def _judge(fleet: Fleet, said: Pushed, bead: str, into: str, turn: int, moved: bool) -> None:
-    """Why nothing landed: go on where somebody was faster. Raises Refused, Failed, StuckError."""
+    """Say why nothing landed, or return where somebody was faster. Raises Refused, Failed, StuckError."""
     short = into.removeprefix(_HEADS)
     if said.locked:
         if turn >= _STUCK_AFTER and not moved:
@@ -293,7 +293,7 @@ def _judge(fleet: Fleet, said: Pushed, bead: str, into: str, turn: int, moved: b
 
 
 def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBead | None:
-    """The landing, once the branch holds it as well; None where the server moved the claim alone."""
+    """The landing, where the branch holds it as well; None where the server moved the claim alone."""
     assert ours.next is not None
     one = claiming.read_claims(fleet, view, [ours.bead])[ours.bead]
     now = view.at(into)
@@ -310,12 +310,12 @@ def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBe
 
 
 def _follow(fleet: Fleet, into: str) -> None:
-    """Let git's own note of the remote's branch follow, as ``git push`` would."""
+    """Bring the remote-tracking branch up to date, as ``git push`` would."""
     _fetch(fleet, into)
 
 
 def _reopen(fleet: Fleet, bead: str, ours: Own) -> Own:
-    """A server without compare-and-set took the claim and lost the branch: the bead is ours still."""
+    """Claim a bead again where a server without compare-and-set took the claim and lost the branch."""
     made = claiming.make(fleet, bead, HELD, ours.epoch, ours.next)
     kept_state.keep_claim(fleet.ctx.layout, made)
     ref = ref_names.claim_ref(fleet.namespace, bead)

@@ -1,12 +1,12 @@
-"""The own log: one ref that nobody else writes. Every push of it is the heartbeat.
+"""The own log: a ref that only this clone writes. Every push of it is a beat: it shows that the clone lives.
 
-A commit on the last one, with ``log.jsonl`` in its tree: 965 edits in one growing file are 26 KB packed, a
-file per commit 50 to 63 KB. Above 4 MB the file is sealed as ``log.<n>.jsonl``, whose bytes are never sent
-again, and a parentless commit replaces the history, under lease; where the server denies that, the log goes
-on as ``<writer>.2``.
+Each beat is a commit on the last one, with ``log.jsonl`` in its tree. One growing file packs better than a
+file for each commit: 965 edits are 26 KB, else 50 to 63 KB. Above 4 MB the file is sealed as
+``log.<n>.jsonl``, whose bytes are never sent again, and a commit without a parent replaces the history. Where
+the server denies that, the log goes on as ``<writer>.2``.
 
-A folder that was copied has the same writer twice: who finds another's commit in its own log takes a new
-name. The claims stay with the folder that was there first.
+A copied folder has the same writer's name as its original. Whoever finds another's commit in its own log
+takes a new name. The claims stay with the folder that was there first.
 """
 
 import os
@@ -26,7 +26,7 @@ SEALED_ABOVE = 4 << 20
 # A lease may be hours; others should still see within ten minutes that somebody is at work.
 LONGEST = 600.0
 _FILE = "log.jsonl"
-# So much of a log a new member reads, 128 MB; who read an older part before has it.
+# Sealed parts that a log keeps, and that a new member reads: 128 MB.
 MOST_PARTS = 32
 # A bound on memory, not on use: the file is read whole, and nothing of ours comes near it.
 _MOST_BYTES = 1 << 30
@@ -87,7 +87,7 @@ def _content(fleet: Fleet) -> bytes:
 def _commit(fleet: Fleet, beat: Beat, data: bytes, parent: str | None) -> str:
     blob = fleet.store.blob(data[beat.start :])
     tree = fleet.store.tree([(_FILE, blob), *beat.sealed])
-    # A nonce here too: a copied folder would else push the same object within the same second.
+    # With a nonce, as in a claim: else a copied folder would push the same object within the same second.
     message = (
         f"chore: log\n\nRalph-Writer: {fleet.me.writer}\nRalph-Lease: {fleet.lease}\n"
         f"Ralph-Token: {claiming.token()}\n"
@@ -97,7 +97,7 @@ def _commit(fleet: Fleet, beat: Beat, data: bytes, parent: str | None) -> str:
 
 def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
     """The state after the current file is sealed under a name of its own, the oldest part let go."""
-    # Counted on from the last: a count of those that are kept would give one name twice, in one tree.
+    # Counted on from the last name: once a part is let go, the number of those kept would give a name twice.
     last = int(beat.sealed[-1][0].split(".")[1]) if beat.sealed else 0
     name = f"log.{last + 1}.jsonl"
     rows = (*beat.sealed, (name, fleet.store.blob(data[beat.start :])))
@@ -153,7 +153,7 @@ def _not_taken(fleet: Fleet, sent: Beaten) -> Fleet:
     layout, before = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     if sent.then.start != before.start and sent.said.is_forced_denied:
         data = _content(fleet)
-        # what the server has not got begins the new part
+        # the new part begins with what the server does not have
         start = before.acked if before.acked <= len(data) else 0
         kept_state.keep_beat(layout, replace(before, tip=None, pushing=None, start=start, sealed=()))
         return fleet.changed(part=fleet.me.part + 1)
@@ -168,7 +168,7 @@ def _not_taken(fleet: Fleet, sent: Beaten) -> Fleet:
 
 
 def _renamed(fleet: Fleet, view: RemoteRefs) -> Fleet:
-    """Somebody else writes this log: a copy of this folder, or what this folder is a copy of."""
+    """Take a new name: the log is also written by a copy of this folder, or by its original."""
     layout, beat = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     is_copy = fleet.me.folder != kept_state.folder_identity(layout)
     old, data, writer = fleet.me.writer, _content(fleet), new_writer()
@@ -205,7 +205,7 @@ def _take_along(fleet: Fleet, one: kept_state.Own) -> None:
 
 
 def set_due(fleet: Fleet) -> None:
-    """Note for hooks and commands when the next beat is due, by the time of a file: a look costs one stat."""
+    """Note when the next beat is due as the time of a file, so that hooks and commands need one stat."""
     path = fleet.ctx.layout.fleet_due
     files.write_whole(path, f"{interval(fleet):.3f}\n".encode())
     due = time.time() + interval(fleet)

@@ -12,13 +12,14 @@ from gitralph.tasks.fleet import allow_list, kept_state, own_log, ref_names
 from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RemoteRefs
 
-# A record reads the journals of its commit's paths; a beat between two calls of an agent must be short.
+# To make a record, the journals of its commit's paths are read. A beat between two calls of an agent must be
+# short.
 _AT_ONCE = 200
 _MOST_BYTES = 1 << 30
 
 
 def _published(fleet: Fleet, view: RemoteRefs | None) -> list[str]:
-    """The tips of the remote's branches that are here: what it said itself, and git's own notes of it."""
+    """The tips of the remote's branches that are here, by ``view`` and by git's remote-tracking refs."""
     git, remote = fleet.ctx.git, fleet.me.remote
     said = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/remotes/{remote}/")
     rows = [row.split(" ", 1) for row in said.decode("utf-8", "replace").splitlines()]
@@ -43,7 +44,7 @@ def _new_commits(fleet: Fleet, tips: Iterable[str], scanned: Iterable[str]) -> l
 
 
 def _recorded(fleet: Fleet) -> set[str]:
-    """The commits that the own log tells of already: a kill may have come before the place was noted."""
+    """The commits that the own log has already. After a kill these may be more than ``scanned`` tells."""
     try:
         data = files.read_bytes(fleet.ctx.layout.fleet_log(fleet.me.writer), _MOST_BYTES)
     except FileNotFoundError:
@@ -52,7 +53,7 @@ def _recorded(fleet: Fleet) -> set[str]:
 
 
 def _candidates(fleet: Fleet, commits: list[str]) -> list[str]:
-    """Those that say in a trailer, or of which the records say, that a session made them."""
+    """The commits that a session of this clone made, by their trailer or by the records."""
     if not commits:
         return []
     form = "--format=%H%x00%(trailers:key=Ralph-Session,valueonly,separator=%x20)%x00"
@@ -66,11 +67,11 @@ def _candidates(fleet: Fleet, commits: list[str]) -> list[str]:
 
 
 def _own(fleet: Fleet) -> tuple[set[str], set[str]]:
-    """How trailers may call the sessions recorded here, and the commits that the records tell of."""
+    """The names that trailers may have for the sessions recorded here, and the commits on record."""
     called, commits = set(), set()
     for kept in sessions.records(fleet.ctx.layout, finished=True):
         session = str(kept["session"])
-        # Commits from before the clone joined name the session itself.
+        # A commit from before the clone joined names the session itself, a later one its hash.
         called |= {session, hashed(session)}
         for row in commit_log.read(fleet.ctx.layout, session).commits:
             if isinstance(row.get("commit"), str):
@@ -79,7 +80,7 @@ def _own(fleet: Fleet) -> tuple[set[str], set[str]]:
 
 
 def _lines(fleet: Fleet, commits: list[str]) -> list[bytes]:
-    """The lines of some commits; one that cannot be told of costs the others nothing."""
+    """The log's lines for some commits. One that fails is left out, with a warning."""
     try:
         return [line for found in agent_trace.records(fleet.ctx, commits) if (line := allow_list.line(found))]
     except RalphError as error:
@@ -97,8 +98,8 @@ def is_done(fleet: Fleet, view: RemoteRefs | None = None) -> bool:
 def gather(fleet: Fleet, view: RemoteRefs | None = None, most: int = _AT_ONCE) -> int:
     """Add records of commits that the remote has got since the last time; how many were added.
 
-    What is more than ``most`` waits for the next time. A commit that cannot be told of is passed over: a
-    gap is no harm.
+    What is more than ``most`` waits for the next time. A commit whose record fails is passed over: a gap is
+    no harm.
     """
     layout = fleet.ctx.layout
     beat, tips = kept_state.beat(layout), _published(fleet, view)
@@ -110,7 +111,7 @@ def gather(fleet: Fleet, view: RemoteRefs | None = None, most: int = _AT_ONCE) -
     tried = wanted[:most]
     lines = _lines(fleet, tried)
     own_log.append(fleet, lines)
-    # Ancestors come first, so that whatever a tried one contains was tried before it.
+    # Ancestors come first, so all that a tried commit contains was tried before it.
     scanned = tuple(tips) if len(wanted) <= most else (*beat.scanned, *tried)
     kept_state.keep_beat(layout, replace(kept_state.beat(layout), scanned=scanned))
     return len(lines)

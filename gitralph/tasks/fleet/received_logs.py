@@ -11,7 +11,7 @@ from gitralph.tasks.fleet.store import COMMIT_LIMIT, TREE_LIMIT
 from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RemoteRefs
 
-# Whoever may push may make logs without end: of so many writers the own clone keeps a file each.
+# Whoever may push may make logs without end. This clone keeps a file each of so many writers.
 _MOST_MEMBERS = 1000
 # A log is sealed at 4 MB; one record more may come on top.
 _BLOB_LIMIT = 8 << 20
@@ -19,7 +19,7 @@ _NAME = re.compile(rb"log(?:\.([0-9]{1,5}))?\.jsonl")
 
 
 def _entries(raw: bytes) -> list[tuple[int, str]]:
-    """Number and oid of the files of a log's tree, the current one last; none of what is no tree."""
+    """Number and oid of the files of a log's tree, in order; nothing of bytes that are no tree."""
     # The current file, which has no number, comes after every sealed one.
     return sorted(
         (int(match[1] or 999_999), oid)
@@ -37,7 +37,7 @@ def _blobs(fleet: Fleet, tips: Iterable[str]) -> dict[str, list[str]]:
 
 
 def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
-    """The logs that a look shows: writer, then ref and tip, parts in order."""
+    """The logs of others that a look shows: for each writer the refs and their tips, parts in order."""
     found: dict[str, dict[str, str]] = {}
     rows = [(ref_names.writer_of(fleet.namespace, ref), ref, oid) for ref, oid in view.refs.items()]
     for who, ref, oid in sorted((row for row in rows if row[0]), key=lambda row: row[0] or ("", 0)):
@@ -48,7 +48,7 @@ def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
 
 
 def read(fleet: Fleet, view: RemoteRefs) -> int:
-    """Bring and keep what is new; how many members had something."""
+    """Fetch and keep what is new. Returns how many members had something."""
     layout, known, now = fleet.ctx.layout, kept_state.tips(fleet.ctx.layout), logs(fleet, view)
     fresh = {
         writer: refs

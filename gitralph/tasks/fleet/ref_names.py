@@ -1,13 +1,13 @@
-"""The names of a fleet's refs on its remote, in both forms; pure.
+"""The names of a fleet's refs on its remote: below ``refs/ralph``, or branches; pure.
 
-A ref of another name would be free for anybody to make, so a claim counts only below the name that its
-bead has: names are made from beads, never read back.
+A name is made from its bead and never read back. Anybody could make a ref of another name, so a claim counts
+only at the name that its bead has.
 """
 
 from gitralph.base import ids
 
 CUSTOM = "refs/ralph"
-# A server that hides or forbids refs of its own kind takes branches.
+# For a server that hides or forbids refs other than branches and tags.
 BRANCHES = "refs/heads/ralph-fleet"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 # A server may keep a ref as a file, whose name has 255 bytes at most, `.lock` included (ext4, APFS, NTFS).
@@ -21,9 +21,9 @@ def claim_ref(namespace: str, bead: str) -> str:
 
 
 def encoded(bead: str) -> str:
-    """A bead's id as a ref's last part: capitals, ``.`` and the rest of what may clash as ``%XX``.
+    """A bead's id as a ref's last part. What may clash, such as a capital or a ``.``, is written as ``%XX``.
 
-    A server on a file system without case would else take ``A-1`` for ``a-1``.
+    ``A-1`` is ``%41-1``: a server on a file system without case would else take it for ``a-1``.
     """
     name = "".join(c if c in _PLAIN else f"%{ord(c):02X}" for c in bead)
     if len(name) <= _LONGEST:
@@ -32,7 +32,7 @@ def encoded(bead: str) -> str:
 
 
 def log_ref(namespace: str, writer: str, part: int = 1) -> str:
-    """Where a writer's log lives; a further part where the server denies to replace the first."""
+    """Where a writer's log lives. There are further parts where the server denies to replace the first."""
     return f"{namespace}/log/{writer}" + (f".{part}" if part > 1 else "")
 
 

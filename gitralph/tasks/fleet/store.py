@@ -1,7 +1,7 @@
-"""The fleet's own object folder: claims and logs, of which the repository's own store sees none.
+"""The fleet's private object folder, for claims and logs: the repository's own store has none of them.
 
-git reads both (the repository's as an alternate) and writes here. Everything in it can be fetched again, so
-it may be deleted; ``git gc`` does not know it.
+The fleet's git writes into the folder and reads both stores, the repository's as an alternate. Everything in
+the folder can be fetched again, so it may be deleted. ``git gc`` does not know it.
 """
 
 import os
@@ -22,7 +22,7 @@ TREE_LIMIT = 64 << 10
 
 
 def _listed(folder: str) -> str:
-    """A folder as one of git's list of alternates: quoted where a colon would end it."""
+    """A folder for git's list of alternates, quoted where a colon in its name would end it."""
     raw = os.fsencode(folder)
     quoted = c_quote(raw) if raw[:1] != b'"' else b'"' + raw + b'"'
     if b":" in raw and quoted == raw:
@@ -32,9 +32,10 @@ def _listed(folder: str) -> str:
 
 @dataclass(frozen=True)
 class Store:
-    """git that writes into the private folder, and one that writes as ever but sees the private folder.
+    """Three ways to run git. ``git`` writes into the private folder, and ``author`` too, as the user.
 
-    ``objects`` is the repository's own store.
+    ``landing`` writes into the repository's own store, as ever, but sees the private folder. ``objects`` is
+    the repository's own store.
     """
 
     git: Git
@@ -54,9 +55,9 @@ class Store:
         return cls(git, landing, with_identity(git, ctx.config, None).at(TZ="UTC"), own)
 
     def commit(self, message: str, tree: str = EMPTY_TREE, parents: Sequence[str] = ()) -> str:
-        """A commit under the user's identity. Raises Fatal where git knows none: it is never guessed,
+        """A commit under the user's identity. Raises Fatal where git knows none.
 
-        as git's guess holds the names of user and host.
+        git's own guess is not taken: it holds the names of user and host.
         """
         if tree == EMPTY_TREE and not self._has_empty_tree():
             self.git.run("mktree", stdin=b"")
@@ -65,7 +66,7 @@ class Store:
         return self.author.run(*words, "-F", "-", stdin=message.encode()).decode().strip()
 
     def _has_empty_tree(self) -> bool:
-        """True where it lies as a file; ``mktree`` writes none where the repository's own store has one."""
+        """True where it lies as a file: ``mktree`` writes none where the repository's own store has one."""
         folders = self.git.env["GIT_OBJECT_DIRECTORY"], self.objects
         return any(os.path.exists(f"{one}/{EMPTY_TREE[:2]}/{EMPTY_TREE[2:]}") for one in folders)
 

@@ -1,6 +1,6 @@
-"""``git ralph fleet sync``: the beat, own claims settled, what others published; one after the other.
+"""``git ralph fleet sync``: sends a beat, settles our own claims, and reads what others published.
 
-The look after the push of the log is the read-back of it, and shows everything else as well.
+One look after the push of the log reads it back, and shows everything else as well.
 """
 
 from dataclasses import dataclass, field, replace
@@ -32,13 +32,13 @@ def beat(fleet: Fleet) -> Fleet:
     fleet = own_log.judge_push(fleet, fleet.look(), sent)
     for one in kept_state.claims(fleet.ctx.layout).values():
         if one.state in (PUSHING, TENTATIVE):
-            # A beat in the background tells nobody: the next command that asks does.
+            # A beat in the background can tell nobody what came of it; the next command that asks does.
             _claim_again(fleet, one.bead, Synced([]))
     return fleet
 
 
 def sync(fleet: Fleet) -> Synced:
-    """Everything at once. Raises UnansweredError where the server does not answer."""
+    """Beat, settle and read. Raises UnansweredError where the server does not answer."""
     view = fleet.look("refs/heads/*") if fleet.me.remote not in _remotes(fleet) else None
     added = publish.gather(fleet, view)
     while not publish.is_done(fleet, view):  # a person waits: all of it
@@ -64,7 +64,7 @@ def sync(fleet: Fleet) -> Synced:
         row = shown.get(bead)
         if (
             row is not None and row.mine and row.state == DONE
-        ):  # a landing that was killed before it could see
+        ):  # a landing that was killed before it saw its end
             kept = kept_state.claims(fleet.ctx.layout)[bead]
             kept_state.keep_claim(
                 fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE)

@@ -14,7 +14,7 @@ JOIN = "git ralph fleet join <remote>"
 
 @dataclass(frozen=True)
 class Fleet:
-    """``lease`` is what this clone publishes in its claims, in seconds."""
+    """The fleet as this clone sees it. ``lease`` is what it publishes in its claims, in seconds."""
 
     ctx: Context
     me: Membership
@@ -36,14 +36,14 @@ class Fleet:
         return self.wire.look(f"{self.namespace}/*", *more)
 
     def changed(self, **what: object) -> "Fleet":
-        """The same with another record of membership, which is kept."""
+        """The same with some fields of the membership changed, on disk as well."""
         me = replace(self.me, **what)  # type: ignore[arg-type]
         kept_state.write_membership(self.ctx.layout, me)
         return replace(self, me=me)
 
 
 def url_of(ctx: Context, remote: str) -> str:
-    """Where to push: a remote's own URL as it is configured, git rewrites it itself; else the word given."""
+    """Where to push: the URL of a remote as configured, which git itself rewrites; else the word given."""
     for key in ("pushurl", "url"):
         found = ctx.config.get(f"remote.{remote}.{key}")
         if found:

@@ -1,4 +1,4 @@
-"""What a server can be trusted with: writers race for a probe ref, and one may be told that he won.
+"""Tries what a server can be trusted with: writers race for a ref, and only one may be told that he won.
 
 ``git ralph doctor --fleet`` says what came of it.
 """
@@ -23,7 +23,7 @@ _RACERS = 8
 
 @dataclass(frozen=True)
 class RaceResult:
-    """``told`` writers heard that they had won; ``there``: one of them had. ``left``: a probe that stays."""
+    """``told``: how many heard that they had won. ``there``: one of them had. ``left``: a ref that stays."""
 
     told: int
     there: bool
@@ -55,7 +55,7 @@ def _entry(fleet: Fleet) -> Claim:
 
 
 def _push_all(fleet: Fleet, ref: str, oids: list[str]) -> dict[str, bool]:
-    """Who of some pushes at once is told that he made the ref."""
+    """Push all commits to one ref at once. Returns for each whether it was told that it made the ref."""
     git = fleet.wire.git.at(LC_ALL="C", LANGUAGE="C")
     words = ["push", "--porcelain", "--no-verify", f"--force-with-lease={ref}:", "--", fleet.wire.url]
     pushes = {oid: git.start([*words, f"{oid}:{ref}"], stderr=subprocess.DEVNULL) for oid in oids}
@@ -74,7 +74,7 @@ def _take_away(fleet: Fleet, ref: str, now: str | None) -> bool:
     return True
 
 
-# --- what the server of a fleet can be trusted with, told by trying it ---
+# --- the check of ``git ralph doctor --fleet`` ---
 
 
 def checks(environ: Mapping[str, str]) -> list[Check]:

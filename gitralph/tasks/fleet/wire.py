@@ -1,7 +1,7 @@
 """Talking to the remote: list, push with a lease, fetch by object id. Every answer is checked.
 
-Always by URL: by a remote's name git would leave ``refs/remotes/…`` at objects that only the fleet's own
-folder has. What git says is read in the C locale.
+The remote is always named by its URL. By its name, git would leave ``refs/remotes/…`` at objects that only
+the fleet's own folder has. git runs in the C locale, since its words are read.
 """
 
 import os
@@ -16,17 +16,18 @@ from gitralph.base.quote import printable
 from gitralph.git.run import Git
 from gitralph.tasks.fleet import ref_names
 
-# A server that never answers must not hold an agent. A person at a terminal may be typing a password.
+# In seconds. A server that never answers must not hold an agent up. Nothing is timed for a person, who may be
+# typing a password.
 PATIENCE = 120.0
-# A landing keeps the clone's own lock meanwhile, for which a beat waits.
+# In seconds. During a pause a landing keeps the clone's own lock, for which a beat waits.
 _LONGEST_PAUSE = 20.0
 # A ref is 73 bytes of advertisement: these are 15 MB.
 _MOST_REFS = 200_000
 # What a fetch may write in one file; a log is kept below 4 MB.
 MOST_BYTES = 64 << 20
 _LATE = b"the server took too long"
-# No repeat changes any of these: the address or the access is wrong. Whatever else goes wrong counts as no
-# answer.
+# git's words where the address or the access is wrong, which no repeat changes. Whatever else goes wrong
+# counts as no answer.
 _NO_SUCH = (
     "does not appear to be a git repository",
     "not found",
@@ -39,8 +40,8 @@ _NO_SUCH = (
 )
 # git-receive-pack's words when another process holds the lock file of a ref, or died holding it.
 _LOCKED = (".lock", "file exists", "unable to create", "another git process")
-# Words of send-pack and receive-pack for a ref that is not where the lease says, or was moved meanwhile: to
-# look again is the answer, not to give up.
+# Words of send-pack and receive-pack for a ref that is not where the push expects it, or was moved meanwhile.
+# The answer is to look again, not to give up.
 _RACED = (
     "stale info",
     "fetch first",
@@ -53,7 +54,7 @@ _RACED = (
 
 
 class UnansweredError(Busy):
-    """The server did not answer: nothing is known about what became of what was asked."""
+    """The server did not answer, so nobody knows whether it did what was asked."""
 
     def __init__(self, url: str, said: str) -> None:
         super().__init__(f"'{printable(url)}' did not answer: {said}", "try again shortly")
@@ -90,7 +91,7 @@ class RefUpdate:
 
 @dataclass(frozen=True)
 class Pushed:
-    """What the server said, which counts for messages alone. ``reasons`` by ref: empty when it took it."""
+    """What the server said of a push; what it did, a look tells. ``reasons`` by ref: empty if it moved."""
 
     reasons: dict[str, str] = field(default_factory=dict)
     said: str = ""
@@ -178,7 +179,7 @@ class Wire:
         return RemoteRefs(found, head)
 
     def push(self, steps: Sequence[RefUpdate], atomic: bool = False, verify: bool = False) -> Pushed:
-        """Ask for some refs to move. Says what the server said; what it did tells :meth:`look`.
+        """Ask the server to move some refs. Returns what it said; what it did, :meth:`look` tells.
 
         ``verify`` lets the user's own pre-push hook judge. Raises NoAtomicError.
         """
@@ -197,8 +198,8 @@ class Wire:
     def fetch(self, oids: Sequence[str], tips: Sequence[str] = ()) -> bool:
         """Bring objects into the private folder; False when the server would not.
 
-        No ref, no FETCH_HEAD, no tag, no gc; ``tips`` are what the folder has, the only history that is
-        told to the server.
+        No ref, FETCH_HEAD or tag is written, and no gc runs. ``tips`` are commits that the folder has; the
+        server is told of no other history.
         """
         if not oids:
             return True
@@ -241,11 +242,11 @@ def was_taken(out: bytes, ref: str) -> bool:
 
 
 def pause(attempt: int, took: float = 0.0) -> None:
-    """Wait before another try, at random, so that fifty clones do not meet again.
+    """Wait before another try, for a random time, so that fifty clones do not meet again.
 
-    ``took`` are the seconds of the last try, of which one member at a time can succeed: the longest pause is
-    for as many as there are likely to be. Fifty on one branch, simulated on two cores, need four tries a
-    landing that way; six to seven where a pause grows by one try each and ends at ten seconds.
+    ``took`` are the seconds of the last try. Only one member at a time can succeed, so the longest pause is
+    made for as many as there are likely to be. Fifty on one branch, simulated on two cores, need four tries a
+    landing that way. They need six to seven where a pause grows by one try each and ends at ten seconds.
     """
     spread = random.uniform(0.02, 0.08)  # noqa: S311  it need only differ between machines
     pause_ = (spread + random.uniform(0, took)) * 2 ** min(attempt, 5)  # noqa: S311

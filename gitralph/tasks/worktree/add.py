@@ -1,4 +1,4 @@
-"""``git ralph worktree add``: a bead's own checkout, made once, found again, never guessed."""
+"""``git ralph worktree add``: makes a bead's own checkout, or finds the one that is there."""
 
 import itertools
 import os
@@ -19,14 +19,15 @@ from gitralph.tasks.worktree.where import Trees, short
 
 # --- whose a bead is: a live owner keeps it, a dead one's is taken over only when asked for ---
 
-# Whose session ends is for a person to say.
+# The hint for an agent: whose session ends is for a person to say.
 _SHOWS = "git ralph worktree list  # which are free"
 
 
 def refuse_others(ctx: Context, record: Bead | None, session: str | None, take_over: bool) -> str | None:
-    """Check that ``session`` may have the bead; the owner it is taken from, None when it is nobody's.
+    """Check that ``session`` may have the bead. Returns the owner it is taken from, None when it is nobody's.
 
-    Raises Refused while another session has it in progress.
+    Raises Refused while another session has it in progress: always if that one is live, else without
+    ``take_over``.
     """
     if record is None or not record.active or record.owner in (None, session):
         return None
@@ -112,7 +113,7 @@ def _check_names(trees: Trees, bead: str) -> bool:
     if below:
         raise Refused(f"a branch '{short(below[0])}' exists, so '{short(branch)}' cannot")
     known = [*beads.names(trees.layout), *(head.removeprefix(where.BRANCHES + "/") for head in heads)]
-    # One folder and one loose ref on a disk that ignores case.
+    # A disk that ignores case has one folder and one ref file for both.
     for twin in known:
         if twin != bead and twin.lower() == bead.lower():
             raise Refused(
@@ -162,7 +163,7 @@ def _why(row: WorktreeEntry) -> str:
 
 
 def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
-    """Make the worktree. A failure takes along what there is of it."""
+    """Make the worktree. Where that fails, what there is of it is removed."""
     where.exclude(trees.ctx.repo.common_dir)
     where.make_home(trees.root)
     for tries in itertools.count():
@@ -203,7 +204,7 @@ def add(
 ) -> Added:
     """Make or find a bead's worktree and take it for ``session``.
 
-    Raises UsageError for an id, Fatal for a base, Refused for what does not fit, Busy for a race lost.
+    Raises UsageError for a bad id, Fatal for a bad base, Refused for what does not fit, Busy for a lost race.
     """
     where.checked(bead)
     start = base_of(ctx, base)
@@ -247,7 +248,7 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
 
 
 def _forget(trees: Trees, record: Bead, old: Bead | None) -> None:
-    """After a failure: no record of what was not made."""
+    """Take back the record after a failure, unless the worktree stands."""
     if trees.again().at(record.path) is not None:
         return
     # Nothing but this attempt ever wrote the record.
@@ -260,7 +261,7 @@ def _forget(trees: Trees, record: Bead, old: Bead | None) -> None:
 
 
 def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | None) -> None:
-    # A new start counts from zero; going on with one that runs must not give it its limit again.
+    # A new start counts from zero. A bead that is in progress already must not get its whole limit again.
     if not record.active and record.status != beads.ADDING:
         record.iteration = record.blocks = 0
     record.status = beads.IN_PROGRESS
@@ -272,7 +273,7 @@ def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | Non
 
 
 def _set_up(trees: Trees, found: Added, session: str | None) -> None:
-    """Included files, git's hook and the configured command; outside the lock, they may take long."""
+    """Copy included files, run git's hook and the configured command; with no lock, as it may take long."""
     path = found.record.path
     if found.opened:
         found.notes.append(f"branch '{short(found.record.branch)}' was there already: opened at its tip")

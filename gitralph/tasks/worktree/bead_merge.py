@@ -18,7 +18,7 @@ from gitralph.tasks.prove.judge import MergeJudge
 from gitralph.tasks.worktree import recover_merge, trash, where
 from gitralph.tasks.worktree.where import Trees, short
 
-# Each turn a base moved while the command ran: five in a row are a command that is too slow for it.
+# A turn is lost where a side moved while ``judge`` ran. After five in a row it is too slow for this base.
 _TURNS = 5
 FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
 
@@ -92,7 +92,7 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
         return MergeMove(bead=record, target=target, old=old, new=old, how=ALREADY, ident={}, message="")
-    # Nothing happened on the target since: the branch can move without a commit.
+    # Nothing happened on the target since the branch left it, so it can move without a commit.
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
         return MergeMove(
@@ -213,7 +213,7 @@ def merge_bead(
 ) -> MergeDone:
     """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then.
 
-    ``judge`` is asked of the merged tree, with no lock held; where a side moved meanwhile, again.
+    ``judge`` is asked of the merged tree, with no lock held. Where a side moved meanwhile, it is asked again.
     """
     where.checked(bead)
     if judge is None:
@@ -262,7 +262,7 @@ def _merged(ctx: Context, bead: str, into: str | None, forward: bool, proved: st
 
 
 def _note(trees: Trees, record: Bead, plan: MergeMove) -> None:
-    """A bead that nobody works on any more counts as merged; a loop that still runs goes on."""
+    """Note the merge. A bead that nobody works on any more counts as merged; a running loop goes on."""
     record.extra["merged"] = {"target": plan.target, "commit": plan.new}
     if record.status == beads.COMPLETED or (record.active and record.owner is None):
         record.status = beads.MERGED

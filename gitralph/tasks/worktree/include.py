@@ -15,7 +15,7 @@ FILE = ".worktreeinclude"
 def _wanted(trees: Trees) -> list[bytes]:
     git = trees.inside(trees.root)
     listed = git.run(
-        # What the list names and git does not track; asked of git, so the file has .gitignore's own syntax.
+        # git is asked what the list names and git does not track, so the list has the syntax of .gitignore.
         "-c",
         "core.fsmonitor=false",
         "ls-files",
@@ -27,8 +27,7 @@ def _wanted(trees: Trees) -> list[bytes]:
     paths = [p for p in nul.rows(listed) if not p.endswith(b"/") and not p.startswith(b".worktrees/")]
     if not paths:
         return []
-    # Listed and ignored: a file that is only untracked is work in progress, and would be copied into
-    # another's.
+    # A file that is untracked but not ignored is work in progress, which another worktree must not get.
     said = git.try_run("check-ignore", "-z", "--stdin", stdin=nul.joined(paths))
     return sorted(nul.rows(said.stdout))
 
@@ -40,8 +39,8 @@ def _open_parent(root: str, path: bytes) -> int | None:
         try:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(name, dir_fd=fd)
-            # Folder by folder and no link followed: the branch that was checked out may hold a link that
-            # leads outside.
+            # Folder by folder, with no link followed: the branch that was checked out may hold one that leads
+            # outside.
             child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
         except OSError:
             return None
@@ -92,7 +91,7 @@ def _copy(trees: Trees, source: Worktree, target: str, path: bytes) -> bool:
 
 
 def copy_included(trees: Trees, target: str) -> list[bytes]:
-    """Copy the listed ignored files of the main checkout that ``target`` lacks; returns which."""
+    """Copy the listed ignored files of the main checkout that ``target`` lacks. Returns which they are."""
     if not os.path.isfile(f"{trees.root}/{FILE}") or target == trees.root:
         return []
     with Worktree(trees.root) as source:

@@ -1,7 +1,7 @@
-"""What a ``git worktree add`` that died left behind: taken away by our own record of it.
+"""Takes away what a killed ``git worktree add`` left behind, by our own record of it.
 
-Not by ``git worktree``: with an empty ``commondir`` even its list fails, for every worktree, and its
-``remove`` refuses a ``.git`` that was not written yet (seen with git 2.39).
+``git worktree`` cannot do it. With an empty ``commondir`` even its list fails, for every worktree. Its
+``remove`` refuses a worktree whose ``.git`` was not written yet (seen with git 2.39).
 """
 
 import os
@@ -29,9 +29,10 @@ def _text(path: str) -> str | None:
 
 
 def _half_made(common_dir: str, path: str) -> list[str]:
-    """The admin folders that git had begun for a checkout; a finished one, or another's, is none.
+    """The admin folders that git began for a checkout and did not finish.
 
-    git numbers a name that is taken, and writes its lock first, then which checkout it is for.
+    Where the name is taken, git adds a number. It writes ``locked`` first, then ``gitdir``, which names the
+    checkout.
     """
     home, base = f"{common_dir}/worktrees", os.path.basename(path)
     out = []
@@ -39,12 +40,11 @@ def _half_made(common_dir: str, path: str) -> list[str]:
         if not (name.startswith(base) and (name == base or name[len(base) :].isdigit())):
             continue
         checkout, lock = _text(f"{home}/{name}/gitdir"), _text(f"{home}/{name}/locked")
-        # Without the file nothing says whose it is: then only the name that git gives first is taken for
-        # ours.
+        # Without ``gitdir`` nothing says whose it is. Then only the name without a number counts as ours.
         ours = checkout == path + "/.git" or (not checkout and name == base)
-        # git locks a worktree with these words while it makes it, and unlocks it at the end
-        # (builtin/worktree.c).
-        # Where a git of its own died it unlocks what stays half made, with HEAD as it was written first.
+        # git locks a worktree as ``initializing`` while it makes it, and unlocks it at the end
+        # (builtin/worktree.c). Where a git that it started died, it unlocks a half made worktree, whose HEAD
+        # has only zeros, as it was written first.
         unset = not (_text(f"{home}/{name}/HEAD") or "").strip("0")
         begun = lock in ("", INITIALIZING) or (lock is None and (not checkout or unset))
         if ours and begun:
@@ -84,8 +84,8 @@ def clear(ctx: Context, git: Git, path: str, commit: str | None) -> None:
         inside.run("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "read-tree", commit)
         words = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
         rows = nul.rows(inside.run("-c", "core.fsmonitor=false", "status", *words))
-        # the second letter compares with the files; the first, with whatever HEAD is here, means nothing
-        # D is a file that git had not come to; anything else that differs may be somebody's work.
+        # The second letter compares with the files. The first, with whatever HEAD is here, means nothing. D
+        # is a file that git had not come to; anything else that differs may be somebody's work.
         changed = [row for row in rows if row[1:2] not in (b" ", b"D")]
         if all(row[1:2] == b"M" and _is_begun(inside, path, commit, row[3:]) for row in changed):
             _remove(path)
@@ -99,7 +99,7 @@ def _clear_branch(git: Git, record: Bead) -> None:
     note = record.extra.get(NOTE)
     if not isinstance(note, dict) or note.get("branch") != "new" or record.base_oid is None:
         return
-    # git refuses no `update-ref -d` of a branch that is checked out somewhere; this asks first.
+    # `git update-ref -d` deletes even a branch that is checked out somewhere, so this asks first.
     if all(row.branch != record.branch for row in worktrees.listing(git)):
         worktrees.delete_branch(git, record.branch, record.base_oid)
 
@@ -136,7 +136,7 @@ def _adding(ctx: Context, bead: str) -> Bead | None:
 
 
 def finish_all(ctx: Context, git: Git) -> None:
-    """The same for every bead that nobody is at: git cannot list worktrees while one is broken."""
+    """Finish adding for every bead whose lock is free: git cannot list worktrees while one is broken."""
     for bead in beads.names(ctx.layout):
         if _adding(ctx, bead) is None:
             continue

@@ -9,7 +9,7 @@ from gitralph.tasks.worktree.where import Trees
 
 KEY = "ralph.worktree.postcreate"
 _ZERO = "0" * 40
-# What fits on a screen; a failing command says why at the end.
+# So many lines fit on a screen. The last ones count, since a failing command says why at the end.
 _SHOWN = 20
 
 

@@ -1,4 +1,8 @@
-"""Finishes or drops merges that were cut short, so that nobody has a lock to delete or a reversal staged."""
+"""Finishes or drops merges of beads that were cut short.
+
+Else a checkout would keep an ``index.lock`` that a person has to delete, or an index that stages the reverse
+of the merge.
+"""
 
 import os
 
@@ -20,7 +24,7 @@ def settle(ctx: Context) -> None:
 
 
 def recover(ctx: Context) -> list[str]:
-    """As :func:`settle`, the lock being held; it finishes no commit."""
+    """As :func:`settle`, for a caller that holds the lock. Returns no commits: it finishes none."""
     for plan in list(intents.unfinished(ctx.layout, Merging)):
         repo = checkout(ctx, plan.git_dir, plan.root) if plan.git_dir and plan.root else None
         dead_locks.settle_refs(repo or ctx.repo, plan.target)

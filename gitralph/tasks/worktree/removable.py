@@ -55,8 +55,7 @@ def unlock(ctx: Context, bead: str) -> None:
 # --- ignored files that exist nowhere else: ``git worktree remove`` would delete them without a word ---
 
 
-# A folder with more counts as found nowhere else: people wait for the answer, and refusing is the safe
-# side.
+# A folder with more files counts as found nowhere else. People wait for the answer, and to refuse is safe.
 _MOST = 20_000
 
 
@@ -145,7 +144,7 @@ def targets(trees: Trees, record: Bead) -> list[str]:
 
 
 def judge_branch(trees: Trees, record: Bead, tip: str, verdict: Objections) -> None:
-    """Whether the commits are merged: contained as they are, or landed as others."""
+    """Note in ``verdict`` whether the commits are merged: contained as they are, or landed as others."""
     verdict.tip = tip
     goals = targets(trees, record)
     # Without a commit of its own the branch has nothing to lose.
@@ -212,7 +211,7 @@ def has_submodules(git: Git, path: str) -> bool:
 
 
 def refuse_never(path: str, cwd: str) -> None:
-    """Refuse for whoever stands inside, the caller first."""
+    """Raise Refused where the caller, or any other process, has its current folder inside."""
     if where.is_inside(os.path.realpath(cwd), path):
         raise Refused(f"the current folder is inside '{path}'", "cd to the main checkout first")
     inside = [pid for pid in users(path) if pid != str(os.getpid())]
@@ -221,7 +220,7 @@ def refuse_never(path: str, cwd: str) -> None:
 
 
 def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objections:
-    """Look at a worktree that is there."""
+    """What speaks against removing a worktree that is there. Raises Refused for submodules."""
     git = trees.inside(path)
     verdict = Objections()
     if has_submodules(git, path):

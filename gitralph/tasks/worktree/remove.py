@@ -47,7 +47,7 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
     if row.locked is not None:
         why = f": {row.locked}" if row.locked else ""
         raise Refused(f"'{row.path}' is locked{why}", f"git ralph worktree unlock {bead}")
-    # git would take the checkout around it for this one.
+    # git would take the checkout around the folder for the one in it.
     if row.missing and os.path.lexists(row.path):
         raise Refused(
             f"'{row.path}' has lost its '.git'; what is in it was left alone", "git worktree repair"
@@ -82,15 +82,14 @@ def _is_registered(path: str) -> bool:
 
 
 def _in_real_folder(path: str) -> str:
-    # the last part may be a link, to a checkout that is another one
+    # The last part stays as it is: it may be a link to another checkout.
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -> Removed:
     """Remove a bead's worktree and, once nothing is lost by it, its branch. Raises Refused, Busy."""
     where.checked(bead)
-    # A merge of this bead that was cut short decides whether its commits are merged, so it is finished
-    # first.
+    # A merge that was cut short is finished first, since it decides whether the bead's commits are merged.
     recover_merge.settle(ctx)
     with beads.hold(ctx.layout, bead) as fd:
         leftover.finish_adding(ctx, where.whole(ctx), bead)
@@ -125,11 +124,11 @@ def _begin(trees: Trees, record: Bead, tip: str | None, saved: str | None) -> No
 def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> Removed:
     done = Removed(row.path, ignored=verdict.ignored)
     tip, git = verdict.tip, trees.inside(row.path)
-    # Merged and clean: there is nothing that a save could hold.
+    # Nothing of a merged and clean worktree needs a save.
     if tip is not None and (verdict.dirt.changed or not verdict.contained):
         saved = trash.save(trees, record.bead, row.path, git, tip, verdict.dirt)
-        # Between the save and the removal a process may write: looked at again right before. What comes in
-        # the moment after is lost, as with `git worktree remove --force`.
+        # A process may write between the save and the removal, so the worktree is looked at again right
+        # before. What comes in the moment after is lost, as with `git worktree remove --force`.
         if not trash.still_same(trees, row.path, git, tip, saved):
             raise Busy(
                 f"'{row.path}' changes while it is being saved", "stop whoever writes there, then try again"
@@ -138,7 +137,7 @@ def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> 
         record.trash.append(saved.ref)
     _begin(trees, record, tip, done.saved)
     try:
-        # Without anything to save git is asked without --force, so that its own check sees what came since.
+        # Where nothing was to save, git runs without --force, so that its own check sees what came since.
         worktrees.remove(trees.git, row.path, force=1 if done.saved or verdict.ignored else 0)
     except BaseException:
         if not _has_begun(git, row.path):
@@ -157,7 +156,7 @@ def _has_begun(git: Git, path: str) -> bool:
 
 
 def _finish(trees: Trees, record: Bead, done: Removed, tip: str | None) -> Removed:
-    """Branch and record, once the folder is gone."""
+    """Delete the branch and mark the record, once the folder is gone."""
     branch = where.branch_of(record.bead)
     if tip is not None and worktrees.value(trees.git, branch) is not None:
         # git refuses to delete a branch that is checked out; somebody may have done that meanwhile.

@@ -1,4 +1,4 @@
-"""``git ralph worktree spawn``: what the next launch shall get, for agents that drop unknown fields."""
+"""``git ralph worktree spawn``: says what the next launch shall get, for agents that drop unknown fields."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from gitralph.git.context import Context
 from gitralph.tasks.worktree import where
 
 POLICIES = ("required", "optional", "none")
-# A note of a few words for the next launch.
+# In bytes. This bounds memory, not use: a record has a few words.
 _LIMIT = 1 << 16
 
 
@@ -52,7 +52,7 @@ def _load(path: str) -> Spawn | None:
 
 
 def take(layout: Layout, agent_type: str | None, session: str | None) -> Spawn | None:
-    """The oldest record that fits a launch, which no other launch gets then."""
+    """Take away the oldest record that fits a launch, so that no other launch gets it."""
     try:
         names = sorted(os.listdir(layout.spawns))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Saves everything of a worktree as one commit before it is removed, byte for byte, and brings it back.
 
-The commit stands on the branch's tip; what was staged otherwise than it lay on disk is a second parent.
-Bytes are stored as they are on disk, without the filters and line ends that ``git add`` would apply.
+The commit's parent is the branch's tip. Where something else was staged than lay on disk, a commit of it is
+the second parent. Bytes are stored as they are on disk, without the filters and line ends of ``git add``.
 """
 
 import os
@@ -57,8 +57,8 @@ def hash_files(git: Git, root: str, paths: list[bytes]) -> dict[bytes, str]:
     """Store files as they lie on disk; blob oid by path. Links by their text."""
     plain = [p for p in paths if not os.path.islink(os.path.join(os.fsencode(root), p))]
     names = b"".join(c_quote(p) + b"\n" for p in plain)
-    # --no-filters stores what lies on disk: a clean filter may fail, or not give the same bytes back. The
-    # objects are synced, since the files are deleted next.
+    # --no-filters: a clean filter may fail, or not give the same bytes back. The objects are synced, since
+    # the files are deleted next.
     words = ("-c", "core.fsync=loose-object", "hash-object", "-w", "--no-filters")
     said = git.at(root).run(*words, "--stdin-paths", stdin=names).decode().split() if plain else []
     oids = dict(zip(plain, said, strict=True))
@@ -108,10 +108,10 @@ def _commit(git: Git, tree: str, parents: list[str], message: str) -> str:
     words = [word for parent in parents for word in ("-p", parent)]
     named = git.at(**_IDENT)
     return named.line(
-        # A save needs no signature, and asking for a passphrase in the middle of a removal would block it.
         "-c",
         "core.fsync=loose-object",
         "commit-tree",
+        # A save needs no signature, and asking for a passphrase in the middle of a removal would block it.
         "--no-gpg-sign",
         tree,
         *words,
@@ -123,7 +123,7 @@ def _commit(git: Git, tree: str, parents: list[str], message: str) -> str:
 def save(
     trees: Trees, bead: str, root: str, git: Git, tip: str, dirt: Dirt, seed: str | None = None
 ) -> Saved:
-    """Save a worktree under a new ref. ``seed`` goes on from an earlier save of a half-removed one.
+    """Save a worktree under a new ref. ``seed`` is an earlier save to go on from, where it is half removed.
 
     Raises Refused for a repository inside it, which no commit can hold.
     """
@@ -132,7 +132,7 @@ def save(
     parents = [tip]
     staged = _staged_tree(git) if dirt.staged and not dirt.unmerged else None
     if staged is not None and staged != tree:
-        # So that `git log` of the save shows both, and nothing of either is unreachable.
+        # A parent too, so that `git log` of the save shows both and nothing of either is unreachable.
         parents.append(_commit(trees.git, staged, [tip], f"staged in the worktree of bead '{bead}'"))
     commit = _commit(trees.git, tree, parents, f"worktree of bead '{bead}' before its removal")
     ref = f"{REFS}/{bead}/{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
@@ -181,13 +181,12 @@ def _write(git: Git, full: bytes, entry: Entry) -> None:
     data = git.run("cat-file", "blob", entry.oid)
     os.makedirs(os.path.dirname(full), exist_ok=True)
     if os.path.lexists(full):
-        # Removed first: writing into a file that is there would write through a link, or into another name of
-        # it.
+        # Removed first: else this would write through a link, or into another name of the same file.
         os.unlink(full)
     if entry.mode == 0o120000:
         os.symlink(data, full)
         return
-    # "x": a name that came back in between is somebody's.
+    # "x" fails where the name came back in between: then the file is somebody's.
     with open(full, "xb") as file:
         file.write(data)
     if entry.mode == 0o100755:

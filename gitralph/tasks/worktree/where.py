@@ -21,11 +21,10 @@ _LINE = f"/{lost_worktree.FOLDER}/".encode()
 
 
 def exclude(common_dir: str) -> None:
-    """Write the line once, whoever else is about to. Raises Busy when another program locks the file."""
+    """List ``.worktrees/`` in the exclude file, once. Raises Busy when another program locks the file."""
     path = common_dir + "/info/exclude"
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    # Appended under a lock, one write: two adds at once write the line once, and nobody's own lines are
-    # lost.
+    # Appended in one write under a lock: two adds at once write one line, and nobody's own lines are lost.
     fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         files.lock(fd, path, wait=locks.WAIT)
@@ -39,7 +38,7 @@ def exclude(common_dir: str) -> None:
 
 
 def make_home(root: str) -> None:
-    """The folder all worktrees of beads lie in. Raises Refused where it is a link or a file."""
+    """Make the folder of all worktrees of beads. Raises Refused where it is a link or a file."""
     home = f"{root}/{lost_worktree.FOLDER}"
     try:
         os.mkdir(home)
@@ -109,7 +108,7 @@ class Trees:
         return self.git.elsewhere(path)
 
     def again(self) -> "Trees":
-        """The same after a change."""
+        """The same, with the worktrees listed again after a change."""
         return Trees(self.ctx, self.git, self.root, worktrees.listing(self.git))
 
     def keeping(self, fd: int) -> "Trees":
