@@ -96,12 +96,12 @@ def checks(environ: Mapping[str, str]) -> list[Check]:
 def _told(found: RaceResult) -> Check:
     left = f"; '{found.left}' could not be deleted" if found.left else ""
     if not found.exact:
-        detail = f"of 8 writers that raced for a ref {found.told} were told that they won"
+        detail = f"of {_RACERS} writers that raced for a ref {found.told} were told that they won"
         fix = "claims hold all the same, as they are read back; let a person land, or use another server"
         return Check("fleet", False, detail + left, fix, fatal=False)
     if not found.atomic:
         fix = "claims hold; a person pushes the work, then: git ralph fleet land <bead>"
         return Check("fleet", False, "the server cannot move two refs in one step" + left, fix, fatal=False)
     return Check(
-        "fleet", True, "one of 8 racing writers won; work and claim land in one step" + left, fatal=False
+        "fleet", True, f"one of {_RACERS} racing writers won; work and claim land in one step{left}", fatal=False
     )

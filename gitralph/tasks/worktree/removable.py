@@ -112,7 +112,7 @@ def unique_ignored(trees: Trees, root: str, ignored: tuple[bytes, ...]) -> list[
 
 @dataclass
 class Objections:
-    """What speaks against a removal: ``never`` holds with ``--force`` too."""
+    """What speaks against a removal unless it is forced."""
 
     tip: str | None = None
     dirt: Dirt = field(default_factory=Dirt)
@@ -120,7 +120,6 @@ class Objections:
     contained: bool = True
     merged: bool = True
     live: list[str] = field(default_factory=list)
-    never: list[str] = field(default_factory=list)
 
     def reasons(self) -> list[str]:
         """Sentences, one for each reason that ``--force`` may overrule."""
