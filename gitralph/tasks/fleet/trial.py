@@ -102,6 +102,5 @@ def _told(found: RaceResult) -> Check:
     if not found.atomic:
         fix = "claims hold; a person pushes the work, then: git ralph fleet land <bead>"
         return Check("fleet", False, "the server cannot move two refs in one step" + left, fix, fatal=False)
-    return Check(
-        "fleet", True, f"one of {_RACERS} racing writers won; work and claim land in one step{left}", fatal=False
-    )
+    said = f"one of {_RACERS} racing writers won; work and claim land in one step{left}"
+    return Check("fleet", True, said, fatal=False)
