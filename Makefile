@@ -14,7 +14,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
-WORKERS ?= auto
+# One more than processors: a test that waits for a process leaves one idle. On two, 9:29 instead of 11:05.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks contrib/ci -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
 PAGES := $(wildcard man/*.[1-8])
