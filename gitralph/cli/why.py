@@ -115,7 +115,7 @@ def _facts(one: Finding) -> list[tuple[str, str | None]]:
 
 
 # A state in words for people; ``--json`` has the machine's word.
-_STATES = {every_line.VOID: "not there any more and in no commit"}
+_STATES = {every_line.VOID: "nothing left to commit"}
 
 # How exactly an edit is known, in words for people; ``--json`` has the record's word.
 _KNOWN = {

@@ -186,7 +186,7 @@ def test_why_says_of_a_taken_back_edit_where_it_is_not(repo: Repo) -> None:
     """``--json`` keeps the machine's word for it."""
     repo.edit("S1", "a", changed(3, "three of S1"))
     repo.ralph("undo", "--session", "S1")
-    assert "not there any more and in no commit, session " in repo.ralph("why", "a").text
+    assert "nothing left to commit, session " in repo.ralph("why", "a").text
     states = [row["state"] for row in repo.ralph("why", "--json", "a").json()["findings"]]
     assert "consumed" in states
 
