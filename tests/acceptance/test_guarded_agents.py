@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.commit.commit import Result
+from gitralph.git.context import Context
+from gitralph.tasks.loop import account
+from gitralph.tasks.loop.ledger import AGENT, Job, Ledger
 from tests.support.looping import Loop
 from tests.support.repo import Repo
+from tests.support.runner import wait_for
 from tests.support.stub_agent import Do
 
 
@@ -85,6 +90,28 @@ def test_a_task_without_changes_waits_for_the_slow_hook_of_another(loop: Loop) -
     )
     loop.run("--jobs", "2")
     assert loop.boxes() == "xx"
+    assert [task["outcome"] for task in loop.last_run()["tasks"]] == ["no-op", "committed"]
+
+
+def test_a_task_that_ends_behind_the_look_is_no_reason_against_another(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it wrote was nobody's when the other's changes were looked at, and is recorded by now."""
+    loop.plan("idle", "other")
+    loop.script(
+        {"idle": [["sh", WAIT.format("other.txt")]], "other": [["late", "other.txt", "whole\n", 1.0]]}
+    )
+    real = account.take
+
+    def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> account.Account:
+        found = real(ctx, ledger, job, result)
+        if found.doubtful:
+            other = next(one for one in ledger.jobs if one is not job)
+            assert wait_for(lambda: other.step != AGENT or other.outcome is not None)
+        return found
+
+    monkeypatch.setattr(account, "take", take)
+    loop.run("--jobs", "2")
     assert [task["outcome"] for task in loop.last_run()["tasks"]] == ["no-op", "committed"]
 
 
