@@ -71,7 +71,7 @@ class _Finder:
             if one is None:
                 self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
             elif not (
-                one.is_known and any(shellsteps.is_gits(one, stash) for stash in stashed.get(name, ()))
+                one.is_known and any(shellsteps.is_gits(one, *stash) for stash in stashed.get(name, ()))
             ):
                 out.append(one)
         return out
@@ -157,11 +157,12 @@ class _Finder:
         one.mtime = _mtime(os.path.join(self.root, name))
         return one
 
-    def _stashed(self, names: list[str]) -> dict[str, list[Texts]]:
-        """For each path what each stash changed; stashes from the command's beginning and of now."""
+    def _stashed(self, names: list[str]) -> dict[str, list[tuple[Texts, bool]]]:
+        """For each path what each stash changed, of the command's beginning and of now; True for one gone."""
         kept = self.look.kept.get("stashes")
         before = [one for one in kept if journal.is_oid(one)] if isinstance(kept, list) else []
-        commits = dict.fromkeys([*before, *hook_git.stashes(self.place.common_dir)])
+        now = hook_git.stashes(self.place.common_dir)
+        commits = dict.fromkeys([*before, *now])
         # Of a stash the second text is the file's, or that of an untracked file (git-stash(1)).
         pairs = [
             (f"{one}^1:{name}", f"{one}{part}:{name}")
@@ -178,10 +179,11 @@ class _Finder:
         def text(key: str) -> bytes | None:
             return texts.get((found[key], paths[key])) if key in found else None
 
-        out: dict[str, list[Texts]] = {}
+        out: dict[str, list[tuple[Texts, bool]]] = {}
         for old, new in pairs:
             if new in found or (old in found and "^3:" not in new):
-                out.setdefault(new.partition(":")[2], []).append((text(old), text(new)))
+                is_gone = old.partition("^")[0] not in now
+                out.setdefault(new.partition(":")[2], []).append(((text(old), text(new)), is_gone))
         return out
 
 

@@ -334,18 +334,23 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def is_gits(made: Made, stash: Texts) -> bool:
+def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
     """True when a stash holds the same change that a command made: then git put it there.
 
     A line that stood in the file before, or still stands in it, proves nothing, such as a lone `return`. A
-    stash that only takes lines away is known by these lines. When a person removes the same lines, they
-    become nobody's.
+    stash that only takes lines away is known by these lines; one that is still there after the command
+    (``is_gone`` False) only where the command did nothing else. When a person removes the same lines, they
+    become nobody's. Only a stash without the file takes the file away.
     """
+    if made.after is None and stash[1] is not None:
+        return False
     went, came = _gone_and_come(made.before, made.after)
     taken, brought = _gone_and_come(*stash)
     if not came.isdisjoint(brought):
         return True
-    return not brought and bool(taken) and taken <= went
+    if brought or not taken:
+        return False
+    return taken <= went if is_gone else taken == went and not came
 
 
 def _gone_and_come(before: bytes | None, after: bytes | None) -> tuple[set[bytes], set[bytes]]:

@@ -379,6 +379,31 @@ def test_a_persons_stash_that_comes_back(stage: Repo) -> None:
     _judge_nothing(stage)
 
 
+def test_a_file_that_a_stash_still_holds_was_not_taken_away_by_it(stage: Repo) -> None:
+    """The stash takes a line away, the command the whole file."""
+    stage.write("a", TEN.replace("line 8\n", ""))
+    stage.git("stash", "push", "-q", "--", "a")
+    shells.run(stage, "S1", "rm a")
+    _judge(stage, Case("", {"a": "D"}))
+
+
+def test_a_removal_that_an_old_stash_holds_too(stage: Repo) -> None:
+    """The command rewrites the place where the stash takes a line away."""
+    stage.write("a", TEN.replace("line 3\n", ""))
+    stage.git("stash", "push", "-q", "--", "a")
+    shells.run(stage, "S1", "sed -i 's/^line 3$/three/' a")
+    _judge(stage, Case("", {"a": "M"}))
+    assert _text(stage, "a") == THREE
+
+
+@pytest.mark.parametrize("how", ["pop -q && echo more >> a", "apply -q"])
+def test_a_stash_of_removals_that_comes_back(stage: Repo, how: str) -> None:
+    stage.write("a", TEN.replace("line 3\n", ""))
+    stage.git("stash", "push", "-q", "--", "a")
+    shells.run(stage, "S1", f"git stash {how}")
+    _judge_nothing(stage)
+
+
 PRE_COMMIT = {
     "formats": "for f in $(git diff --cached --name-only); do echo '# formatted' >> $f; done",
     "formats and stages": "for f in $(git diff --cached --name-only); do "
