@@ -1,4 +1,4 @@
-"""Lands a finished commit in this order: intent, locks of ref and index, ref, index, log.
+"""Lands a finished commit in this order: intent, locks of ref and index, index, ref, log.
 
 It also finishes a landing that was cut short. It runs under the repository's commit lock. Every step leaves
 something that the next command can complete or drop, so nobody ever has to delete a file.
@@ -6,13 +6,14 @@ something that the next command can complete or drop, so nobody ever has to dele
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gitralph.base import files, jsonline, layout
-from gitralph.base.errors import Busy, Fatal
+from gitralph.base.errors import Busy, Fatal, RalphError
 from gitralph.base.layout import Layout
 from gitralph.decide.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
@@ -35,6 +36,10 @@ WAIT = 10.0
 _AT_ONCE = 200
 # Each try takes milliseconds. Only a program at work stages something during every one of them.
 _TRIES = 5
+
+# In seconds. From the index read to the index locked a `git commit` needs milliseconds, on a machine under
+# load more. One whose editor is open is not waited for longer.
+_STALE = 0.2
 
 UNCOMMIT = "uncommit"
 
@@ -210,7 +215,7 @@ def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
 
 def _prepared(lay: Layout) -> dict[str, str]:
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
-    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index",)}
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "before", "index.second")}
 
 
 def land(landing: Landing, still: Still | None = None) -> None:
@@ -244,18 +249,32 @@ def land(landing: Landing, still: Still | None = None) -> None:
     # yet.
     intents.write(lay, plan)
     try:
-        _move(landing, move, prepared["index"], still)
-    except (refs.LostRaceError, IndexMovedError):
-        intents.remove(lay, plan)
-        raise
-    except BaseException:
+        _move(landing, move, prepared, still)
+    except BaseException as error:
         # An error after the ref moved (a full disk, say) must not forget the commit: the next command
         # finishes it.
-        if not landed(repo, plan):
+        if isinstance(error, (refs.LostRaceError, IndexMovedError)) or not landed(repo, plan):
+            index.take_back(repo.index, prepared)
             intents.remove(lay, plan)
         raise
     write_log(lay, plan.lines)
+    if landing.touches_index:
+        _stay_forward(landing, plan)
     intents.remove(lay, plan)
+
+
+def _stay_forward(landing: Landing, plan: Intent) -> None:
+    """Bring the index forward once more where another git has put an older one in its place.
+
+    `git commit` reads the index before it locks it (prepare_index in git's builtin/commit.c). One that read
+    before our exchange and locks after it writes what it read, even if it then fails because HEAD moved; the
+    next plain commit would take the landed lines back. So this waits for those at work, and looks again.
+    """
+    repo, lay = landing.repo, landing.layout
+    # The commit has landed: whatever stands in the way of this is no failure of it.
+    with contextlib.suppress(RalphError):
+        dead_locks.wait_for_commits(repo, _STALE)
+        _bring_forward(repo, lay, plan)
 
 
 def _reflog(landing: Landing) -> str:
@@ -270,52 +289,56 @@ class _IndexHeldError(Exception):
     """Somebody has the index's lock, and may wait for the lock of HEAD, which we hold."""
 
 
-def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> None:
+def _move(landing: Landing, move: Move, prepared: Mapping[str, str], still: Still | None) -> None:
     repo, lock = landing.repo, landing.repo.index + ".lock"
 
-    def take() -> None:
-        if not index.try_lock(prepared, lock):
+    @contextlib.contextmanager
+    def exchanged() -> Iterator[None]:
+        # The index's lock is taken last: a `git add` or `git commit` that meets it fails at once, while one
+        # that meets a ref's lock waits. It is held only for the move, a millisecond.
+        if not index.try_lock(prepared["index"], lock):
             raise _IndexHeldError
-        # A `git add` may have come after the copy and ended before we had the lock. To install the copy would
-        # lose it.
-        if index.moved(landing.copy):
-            raise IndexMovedError
+        try:
+            # A `git add` may have come after the copy and ended before we had the lock. To install the copy
+            # would lose it.
+            if index.moved(landing.copy):
+                raise IndexMovedError
+            # The index goes first, under the ref's lock: a git that sees the new HEAD then sees the new index
+            # as well, and one that saw the old HEAD cannot move it any more. The other way round a
+            # `git commit` that read both between the two would take the landed lines back.
+            index.exchange(repo.index, prepared)
+            yield
+        finally:
+            index.drop_lock(repo.index, prepared)
 
     if not landing.touches_index:
         _swap(landing, move, still)
         refs.sync(repo, move.head)
         return
     deadline = time.monotonic() + WAIT
-    try:
-        while True:
-            if still is not None and os.path.lexists(lock):
-                still.release()
-            index.wait_for_lock(lock, deadline - time.monotonic())
-            try:
-                # The index's lock is taken last: a `git add` or `git commit` that meets it fails at once,
-                # while one that meets a ref's lock waits. It is held only for the move, a millisecond.
-                _swap(landing, move, still, take)
-                break
-            except _IndexHeldError:
-                continue
-        # The ref moves first, then the index. After a kill between them recovery installs the linked index or
-        # advances it entry by entry. The other way round the user would see a reversal staged.
-        os.rename(lock, repo.index)
-    except BaseException:
-        if index.is_ours(lock, prepared):
-            os.unlink(lock)
-        raise
+    while True:
+        if still is not None and os.path.lexists(lock):
+            still.release()
+        index.wait_for_lock(lock, deadline - time.monotonic())
+        try:
+            _swap(landing, move, still, exchanged)
+            break
+        except _IndexHeldError:
+            continue
     refs.sync(repo, move.head)
 
 
 def _swap(
-    landing: Landing, move: Move, still: Still | None, before: Callable[[], None] | None = None
+    landing: Landing,
+    move: Move,
+    still: Still | None,
+    around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> None:
     """Move the ref. The objects are looked up right before and, in case a gc is at work, right after."""
     for _ in range(_TRIES):
         landing.keep.restore()
         try:
-            refs.swap(landing.repo, move, WAIT, still, before)
+            refs.swap(landing.repo, move, WAIT, still, around)
             break
         except GitError:
             # git moves a ref only to a commit that exists, so a gc may have come between.
@@ -339,8 +362,10 @@ def recover(ctx: Context) -> list[str]:
         if landed(repo, plan):
             finish(repo, top, plan)
             finished.append(plan.commit)
+        elif there is not None:
+            index.take_back(there.index, plan.prepared)
         if there is not None:
-            _drop_lock(there, plan)
+            index.drop_lock(there.index, plan.prepared)
         intents.remove(top, plan)
     return finished
 
@@ -389,19 +414,27 @@ def finish(repo: Repository, top: Layout, plan: Intent) -> None:
     """Bring the index forward and write the log, for a commit that the branch has."""
     there = seen_from(repo, plan.git_dir)
     if there is not None:
-        lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
-        head = refs.read_head(there)
-        if refs.contains(there, head, plan.commit):  # else the index would show a phantom staged change
-            if index.is_ours(lock, prepared):
-                os.rename(lock, there.index)
-            elif plan.index:
-                try:
-                    _advance_again(there, top, head, plan)
-                finally:
-                    # the caller closes its own repository, but this one's reader of packs is ours
-                    if there is not repo:
-                        there.close()
+        try:
+            _bring_forward(there, top, plan)
+        finally:
+            # the caller closes its own repository, but this one's reader of packs is ours
+            if there is not repo:
+                there.close()
     write_log(own_layout(top, plan.token), plan.lines)
+
+
+def _bring_forward(repo: Repository, top: Layout, plan: Intent) -> None:
+    """Bring the index forward to a commit that the branch has. Raises Busy where the index keeps moving."""
+    lock, prepared = repo.index + ".lock", plan.prepared.get("index", "")
+    if index.is_ours(repo.index, prepared):
+        return
+    head = refs.read_head(repo)
+    if not refs.contains(repo, head, plan.commit):  # else the index would show a phantom staged change
+        return
+    if index.is_ours(lock, prepared):  # git made this commit of a narrowed index, and died before its rename
+        os.rename(lock, repo.index)
+    elif plan.index:
+        _advance_again(repo, top, head, plan)
 
 
 def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:
@@ -470,10 +503,3 @@ def entry(row: object) -> Entry | None:
         return Entry(int(str(row[0]), 8), str(row[1]).encode("ascii"))
     except ValueError as error:
         raise Fatal("an intent file is damaged") from error
-
-
-def _drop_lock(there: Repository, plan: Intent) -> None:
-    """Remove the index's lock where it is the dead commit's own prepared file."""
-    lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
-    if prepared and index.is_ours(lock, prepared):
-        os.unlink(lock)

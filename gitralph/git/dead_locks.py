@@ -123,6 +123,16 @@ def _is_git_at_work(repo: Repository) -> bool:
     return pids is None or any(_may_hold(repo, pid) for pid in pids)
 
 
+def wait_for_commits(repo: Repository, wait: float) -> None:
+    """Wait, at most so many seconds, for each `git commit` that is now at work in the repository."""
+    pids = [pid for pid in process.named("git") or () if _verb(process.words(pid) or []) == b"commit"]
+    deadline = time.monotonic() + wait
+    while pids := [pid for pid in pids if _may_hold(repo, pid)]:
+        if time.monotonic() >= deadline:
+            return
+        time.sleep(_LOOK)
+
+
 def _may_hold(repo: Repository, pid: int) -> bool:
     words = process.words(pid)
     if not words:  # it has ended or is ending: its memory goes before its folder does (exit_mm in Linux)

@@ -260,3 +260,40 @@ def is_ours(lock: str, prepared: str) -> bool:
         return False
     # Equal contents could be an accident; a second name of the same file cannot.
     return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+
+
+def put(prepared: str, target: str) -> None:
+    """Give a prepared file a second name in the place of ``target``."""
+    if is_ours(target, prepared):
+        return  # renaming one name of a file onto another name of it leaves both (POSIX rename)
+    beside = f"{prepared}.second"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside)
+    os.link(prepared, beside)
+    os.rename(beside, target)
+
+
+def exchange(real: str, prepared: Mapping[str, str]) -> None:
+    """Put the finished file ``index`` in the place of the index, which ``before`` keeps.
+
+    The lock is held, and stays: it is the same finished file under another name.
+    """
+    with contextlib.suppress(FileNotFoundError):  # there is no index before the first `git add`
+        os.link(real, prepared["before"])
+    put(prepared["index"], real)
+
+
+def take_back(real: str, prepared: Mapping[str, str]) -> None:
+    """Undo :func:`exchange`, unless another git has written the index since."""
+    if not is_ours(real, prepared.get("index", "")):
+        return
+    try:
+        os.rename(prepared["before"], real)
+    except (KeyError, FileNotFoundError):
+        os.unlink(real)
+
+
+def drop_lock(real: str, prepared: Mapping[str, str]) -> None:
+    """Remove the index's lock where it is a prepared file of a command that has ended."""
+    if is_ours(f"{real}.lock", prepared.get("index", "")):
+        os.unlink(f"{real}.lock")

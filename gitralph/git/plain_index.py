@@ -11,7 +11,6 @@ A file is exchanged by renaming a second name of a prepared file onto it. So the
 whether it is still in place.
 """
 
-import contextlib
 import os
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -54,17 +53,6 @@ def given(environ: Mapping[str, str], real: str) -> Given | None:
     return None
 
 
-def put(prepared: str, target: str) -> None:
-    """Give a prepared file a second name in the place of ``target``."""
-    if index.is_ours(target, prepared):
-        return  # renaming one name of a file onto another name of it leaves both (POSIX rename)
-    beside = f"{prepared}.second"
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(beside)
-    os.link(prepared, beside)
-    os.rename(beside, target)
-
-
 def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float) -> None:
     """Put the narrowed index in the user's place, and keep the user's own waiting in ``index.lock``.
 
@@ -75,7 +63,7 @@ def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float
     try:
         if index.moved(copy):
             raise PlainIndexMovedError
-        put(prepared["narrowed"], place.real)
+        index.put(prepared["narrowed"], place.real)
     except BaseException:
         if index.is_ours(place.lock, prepared["original"]):
             os.unlink(place.lock)

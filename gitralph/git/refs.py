@@ -12,6 +12,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from gitralph.base.errors import Busy, Fatal
@@ -245,16 +246,16 @@ def swap(
     move: Move,
     wait: float,
     still: Still | None = None,
-    before: Callable[[], None] | None = None,
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
     """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs; then call :func:`sync`.
 
     Raises LostRaceError when the branch, or HEAD, is elsewhere by now, and Busy when a lock is held. Nothing
-    has moved then. ``still`` is released at the last moment. ``before`` is called when git holds its locks
-    and only has to move; an error that it raises undoes everything.
+    has moved then. ``still`` is released at the last moment. The move itself happens inside ``around``, which
+    is entered when git holds its locks and only has to move; an error on entering it undoes everything.
     """
     # HEAD is named, not the branch: then git locks HEAD first, as for `git commit`.
-    _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still, before)
+    _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still, around)
 
 
 def swap_branch(repo: Repository, move: Move, wait: float) -> None:
@@ -280,7 +281,7 @@ def _swap(
     wait: float,
     look: Callable[[], Head],
     still: Still | None = None,
-    before: Callable[[], None] | None = None,
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
     git = repo.git.at(**move.ident)
     deadline = time.monotonic() + wait
@@ -294,9 +295,8 @@ def _swap(
                 # Seen under git's locks: whoever moved the branch before them has moved it for good.
                 if look() != move.head:
                     raise LostRaceError
-                if before is not None:
-                    before()
-                change.commit()
+                with around():
+                    change.commit()
             return
         except GitError as error:
             if not 0 < error.code <= _USAGE:  # killed: by a signal, or as a shell above it tells

@@ -7,7 +7,7 @@ import os
 
 from gitralph.base import locks
 from gitralph.base.errors import Refused
-from gitralph.git import index, message, plain_index
+from gitralph.git import index, message
 from gitralph.git.context import Context
 from gitralph.git.message import SCISSORS, Cleanup
 from gitralph.git.plain_index import AS_IS, Given
@@ -61,7 +61,7 @@ def _give_back(ctx: Context, todo: Narrowed, place: Given) -> None:
         recover_narrowed.give_back(ctx.repo, ctx.layout, todo)
     elif os.path.exists(todo.prepared.get("final", "")) and os.path.lexists(place.lock):
         # git holds this lock, and makes this file the user's index once the commit is made
-        plain_index.put(todo.prepared["final"], place.lock)
+        index.put(todo.prepared["final"], place.lock)
 
 
 def sign(ctx: Context, git: dict[str, object], name: str) -> None:

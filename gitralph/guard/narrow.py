@@ -373,7 +373,7 @@ def _exchange(
             os.link(path, todo.prepared[kind])
         intents.write(ctx.layout, todo)
         if job.place.form != AS_IS:
-            plain_index.put(todo.prepared["narrowed"], job.place.read)
+            index.put(todo.prepared["narrowed"], job.place.read)
             return
         plain_index.hold(job.place, copy, todo.prepared, land.WAIT)
         if job.early:

@@ -49,7 +49,7 @@ def _killed(repo: Repo, killed_at: Kill, module: object, name: str, patch: pytes
 
 
 def _killed_once_moved(repo: Repo, patch: pytest.MonkeyPatch) -> None:
-    """Killed between the move of the ref and that of the index."""
+    """Killed right behind the move of the ref, with the index's lock held."""
     real = refs.Transaction.commit
 
     def move_and_die(change: refs.Transaction) -> None:
@@ -145,7 +145,7 @@ def test_killed_after_the_ref_before_the_bookkeeping(
 
 
 @pytest.mark.parametrize("command", ["commit", "status", "ls-files", "diff", "track", "session list"])
-def test_killed_before_the_index_entry_is_advanced(
+def test_killed_before_the_lock_of_the_index_is_gone(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Whatever command of ours comes next repairs it, and the user can work with git again."""
@@ -159,18 +159,27 @@ def test_killed_before_the_index_entry_is_advanced(
     repo.git("add", "b")
 
 
-@pytest.mark.parametrize("lost", ["lock gone", "lock foreign"])
+def _write_index(repo: Repo, data: bytes) -> None:
+    """As a git does that read the index some time ago and has the lock only now."""
+    new = repo.root / ".git/written"
+    new.write_bytes(data)
+    new.rename(repo.root / ".git/index")
+
+
+@pytest.mark.parametrize("lost", ["lock gone", "lock foreign", "index stale"])
 def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
-    """A human deleted the dead lock and staged something: the entries are advanced one by one."""
+    """A human deleted the dead lock and staged something: entries that were lost are advanced one by one."""
     repo.write("a", TEN.replace("line 2\n", "the user's line 2\n"))
     repo.git("add", "a")
     repo.write("a", TEN)
     _two_edits(repo)
-    base = repo.head()
+    base, stale = repo.head(), (repo.root / ".git/index").read_bytes()
     _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
+    if lost == "index stale":
+        _write_index(repo, stale)
     if lost == "lock foreign":
         repo.write("u", "staged since\n")
         repo.git("add", "u")
@@ -191,9 +200,10 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
 ) -> None:
     """A recovery that never gets the index forward forgets nothing: the next command brings it in."""
     _two_edits(repo)
-    base = repo.head()
+    base, stale = repo.head(), (repo.root / ".git/index").read_bytes()
     _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
+    _write_index(repo, stale)
     with monkeypatch.context() as patch:
         patch.setattr(land, "install", lambda *_: False)  # somebody stages in between, each time
         repo.ralph("status")
@@ -207,14 +217,39 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
 def test_after_a_rewind_the_dead_lock_makes_no_phantom(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The index shows what ``git reset --soft`` leaves staged, and nothing reversed."""
     _two_edits(repo)
     base = repo.head()
     _killed_once_moved(repo, monkeypatch)
     repo.git("update-ref", "-m", "rewound", "HEAD", base)
     repo.ralph("status")
     assert not (repo.root / ".git/index.lock").exists()
-    assert repo.git("diff", "--cached", "--name-only") == "b"
+    assert repo.git("diff", "--cached", "--name-status").split() == ["M", "a", "M", "b", "A", "n"]
+    assert repo.git("diff", "--name-only") == ""
     assert repo.pending("S1") == ["a", "n"]  # it was committed, HEAD lost it, the files have it
+
+
+@pytest.mark.parametrize("since", ["nothing", "staged"])
+def test_killed_between_the_index_and_the_ref(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, since: str
+) -> None:
+    """The old index comes back, or else a person who removed the dead lock and staged keeps what he has."""
+    _two_edits(repo)
+    base, before = repo.head(), (repo.root / ".git/index").read_bytes()
+    _killed(repo, killed_at, refs.Transaction, "commit", monkeypatch)
+    assert (repo.root / ".git/index").read_bytes() != before
+    if since == "staged":
+        (repo.root / ".git/index.lock").unlink()
+        repo.write("u", "staged since\n")
+        repo.git("add", "u")
+    repo.ralph("status")
+    assert repo.head() == base
+    assert not (repo.root / ".git/index.lock").exists()
+    staged = repo.git("diff", "--cached", "--name-only").split()
+    assert staged == (["a", "b", "n", "u"] if since == "staged" else ["b"])
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert repo.changes() == {"a": "M", "n": "A"}
+    assert repo.git("diff", "--cached", "--name-only").split() == (["b", "u"] if since == "staged" else ["b"])
 
 
 def test_lock_of_a_killed_holder_is_free_at_once(

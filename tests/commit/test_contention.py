@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -12,15 +13,19 @@ from typing import Any
 import pytest
 
 from benchmarks import contention
+from gitralph.commit import land
 from gitralph.decide import inputs, plan
 from gitralph.decide.inputs import Scene
-from gitralph.git import refs
+from gitralph.git import dead_locks, index, refs
+from gitralph.git.repository import Repository
+from gitralph.git.run import GitError
 from gitralph.hook.journal import Journal
 from gitralph.records import path_records
+from tests.faults import strace
 from tests.support import payloads
 from tests.support.keep import state
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND, PATIENCE
+from tests.support.runner import COMMAND, PATIENCE, wait_for
 
 pytestmark = pytest.mark.wired
 
@@ -187,13 +192,15 @@ def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
     assert found.landed >= agents
     assert max(found.took) < PATIENCE
     said = subprocess.run(
-        ["git", "log", "--format=%s", "--name-only"],
+        ["git", "log", "--format=%x01%s", "--name-only"],
         cwd=tmp_path / "repository",
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert said.count("agent") == 2 * agents * commits
+    ours = sorted(block.split() for block in said.split("\x01") if block.startswith("agent"))
+    expected = [(f"agent{n}", str(turn), f"agent{n}") for n in range(agents) for turn in range(commits)]
+    assert [tuple(one) for one in ours] == sorted(expected)
 
 
 def test_what_was_decided_stands_where_head_went_on_elsewhere(
@@ -361,3 +368,131 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
             assert _ralph(repo, *words).returncode == 0
         repo.edit("S1", "b", "changed\n", process=True)
         assert repo.pending("S1") == ["a", "b"]
+
+
+class _SlowPerson:
+    """A plain ``git commit`` that stands still between its reading of the index and its locking."""
+
+    def __init__(self, repo: Repo, log: Path) -> None:
+        self.repo, self.log = repo, log
+        self.child: subprocess.Popen[str] | None = None
+
+    def begins(self) -> None:
+        # git opens the one by this name, then the other by that
+        names = ["-P", ".git/index", "-P", f"{self.repo.root}/.git/index.lock"]
+        slow = ["-e", "trace=openat", "-e", "inject=openat:delay_enter=700000:when=2"]
+        self.child = subprocess.Popen(
+            ["strace", "-qq", "-o", str(self.log), *names, *slow, "git", "commit", "-qm", "his"],
+            cwd=self.repo.root,
+            env=self.repo.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert wait_for(lambda: self.log.exists() and "index" in self.log.read_text())
+
+    def ends(self) -> None:
+        if self.child is not None:
+            self.said = self.child.communicate(timeout=PATIENCE)[0]
+
+
+@pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing()))
+@pytest.mark.parametrize("when", ["before the index", "behind the index", "behind the ref", "behind both"])
+def test_a_commit_that_reads_the_index_and_locks_it_later_takes_nothing_back(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """git reads the index before it locks it: what it read may be older than what it writes over."""
+    repo.edit("S1", "a", "mine\n")
+    repo.write("his", "his\n")
+    repo.git("add", "his")
+    person = _SlowPerson(repo, tmp_path / "calls")
+    exchange, swap, write_log = index.exchange, refs.swap, land.write_log
+
+    def exchanged(*asked: Any) -> None:
+        if when == "before the index":
+            person.begins()
+        exchange(*asked)
+        if when == "behind the index":
+            person.begins()
+
+    def swapped(*asked: Any) -> None:
+        swap(*asked)
+        if when == "behind the ref":
+            person.begins()
+
+    def written(*asked: Any) -> None:
+        if when == "behind both":
+            person.begins()
+        person.ends()
+        write_log(*asked)
+
+    monkeypatch.setattr(index, "exchange", exchanged)
+    monkeypatch.setattr(refs, "swap", swapped)
+    monkeypatch.setattr(land, "write_log", written)
+    repo.ralph("commit", "-q", "--session", "S1", "-m", "x")
+    assert person.child is not None
+    if person.child.returncode:
+        assert "cannot lock ref" in person.said, person.said
+        repo.git("commit", "-qm", "his")
+    assert repo.git("log", "--format=%s", "--name-only", "-2").split() == ["his", "his", "x", "a"]
+    assert repo.git("status", "--porcelain") == ""
+    _is_sound(repo)
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_an_index_exchanged_for_nothing_comes_back(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, is_first: bool
+) -> None:
+    """git had its locks and could not move the branch after all."""
+    if is_first:
+        repo.git("switch", "-q", "--orphan", "first")
+        (repo.root / ".git/index").unlink()
+    repo.edit("S1", "a", "mine\n")
+    there = repo.root / ".git/index"
+    before = None if is_first else (there.read_bytes(), there.stat().st_mtime_ns)
+
+    def failing(_self: refs.Transaction) -> None:
+        seen.append(there.read_bytes())
+        raise GitError(["update-ref"], 128, b"fatal: no space left")
+
+    seen: list[bytes] = []
+    monkeypatch.setattr(refs.Transaction, "commit", failing)
+    repo.ralph("commit", "--session", "S1", "-m", "x", code=128, process=False)
+    assert len(seen) == 1
+    if before is None:
+        assert not there.exists()
+    else:
+        assert seen[0] != before[0]
+        assert before == (there.read_bytes(), there.stat().st_mtime_ns)
+    assert repo.git("status", "--porcelain") == ("?? a" if is_first else " M a")
+    assert not list((repo.state / "tmp").iterdir())
+    assert not list((repo.root / ".git").glob("*.lock"))
+
+
+@pytest.mark.parametrize(("whose", "lasts"), [("his", 0.6), ("his", 30.0), ("elsewhere", 30.0)])
+def test_a_commit_waits_for_plain_ones_at_work_and_only_for_a_moment(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whose: str, lasts: float
+) -> None:
+    """Until then the one at work may write the index that it read; with an editor open it has written."""
+    place = repo.root
+    if whose == "elsewhere":
+        place = tmp_path / "other"
+        subprocess.run(["git", "init", "-q", str(place)], env=repo.env, check=True)
+    env = {**repo.env, "GIT_EDITOR": f"exec sleep {lasts}; :"}
+    words = ["git", "commit", "-q", "--allow-empty"]
+    person = subprocess.Popen(words, cwd=place, env=env, stderr=subprocess.DEVNULL, start_new_session=True)
+    assert wait_for(lambda: (place / ".git/COMMIT_EDITMSG").exists())
+    looked: list[bool] = []
+    may_hold = dead_locks.wait_for_commits
+
+    def waited(there: Repository, wait: float) -> None:
+        may_hold(there, 5.0 if lasts < 1 else wait)
+        looked.append(person.poll() is not None)
+
+    monkeypatch.setattr(dead_locks, "wait_for_commits", waited)
+    repo.edit("S1", "a", "mine\n")
+    repo.ralph("commit", "-q", "--session", "S1", "-m", "x", process=False)
+    assert looked == [lasts < 1]
+    if lasts > 1:
+        os.killpg(person.pid, signal.SIGKILL)
+    person.wait()

@@ -30,7 +30,8 @@ def recover(ctx: Context) -> list[str]:
         dead_locks.settle_refs(repo or ctx.repo, plan.target)
         if repo is not None and _landed(ctx, repo, plan):
             _finish(ctx, repo, plan)
-        _drop_lock(plan)
+        if plan.git_dir:
+            index.drop_lock(f"{plan.git_dir}/index", plan.prepared)
         intents.remove(ctx.layout, plan)
     return []
 
@@ -70,11 +71,4 @@ def install(
     os.chmod(stem + ".timed", os.stat(found.copy.path).st_mode & 0o777)
     os.rename(stem + ".timed", found.repo.index)
     if not locked:
-        os.unlink(lock_file)
-
-
-def _drop_lock(plan: Merging) -> None:
-    """Remove the index's lock where it is this dead merge's own prepared file."""
-    lock_file, own = f"{plan.git_dir}/index.lock", plan.prepared.get("index", "")
-    if plan.git_dir and own and index.is_ours(lock_file, own):
         os.unlink(lock_file)
