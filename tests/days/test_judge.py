@@ -8,6 +8,7 @@ from tests.days.broken import Spoil, broken, forgetful, ghostly, greedy
 from tests.days.code import CodeDay
 from tests.days.play import play
 from tests.days.steps import draw
+from tests.days.truth import GIT, Truth
 
 TOOLS = ((greedy, "FOREIGN"), (forgetful, "FORGOTTEN"), (ghostly, "REVIVED"), (None, "STAGED"))
 
@@ -25,3 +26,18 @@ def test_a_broken_tool_is_found_in_days_over_code(spoil: Spoil | None, kind: str
     with broken(spoil):
         days = ({name for _, name, _ in CodeDay(seed).play().faults} for seed in range(1, 13))
         assert any({kind, "CUT"} & found for found in days)
+
+
+@pytest.mark.parametrize(("undone", "who"), [(False, "s1"), (True, "s2")])
+def test_who_moves_a_file_brings_the_lines_that_git_brought_back(undone: bool, who: str) -> None:
+    """A removal that stands stays its session's under the new name; one that git undid is over."""
+    full, less = ("x_0_0", "x_0_4", "x_0_8"), ("x_0_0", "x_0_8")
+    truth = Truth()
+    truth.observe(0, "base", {}, {"f": full})
+    truth.observe(1, "s1", {"f": full}, {"f": less})
+    if undone:
+        truth.observe(2, GIT, {"f": less}, {"f": full})
+    text = full if undone else less
+    truth.observe(3, "s2", {"f": text}, {"g": text})
+    found = truth.edit("g", "x_0_4")
+    assert (found.actor, found.put) == (who, undone)

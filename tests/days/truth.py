@@ -98,21 +98,25 @@ class Truth:
     def observe(self, step: int, actor: str, before: Files, after: Files) -> None:
         """An actor changed the files."""
         moved = [] if actor == GIT else _moves(before, after)
-        taken = [self._of_others(actor, old, new) for old, new in moved]
+        taken = [self._of_others(actor, old, new, before[old]) for old, new in moved]
         self._observe(step, actor, before, after)
         for past in taken:
             for book, lines in past:
                 book.update(lines)
 
-    def _of_others(self, actor: str, old: str, new: str) -> list[tuple[dict[Key, Any], dict[Key, Any]]]:
+    def _of_others(
+        self, actor: str, old: str, new: str, text: Text
+    ) -> list[tuple[dict[Key, Any], dict[Key, Any]]]:
         """What other sessions did to a file before it was moved, as of its new path.
 
-        Who moves a file writes and takes away none of their lines.
+        Who moves a file writes and takes away none of their lines. What git had undone is not in the text:
+        a line that it brought back comes with the file.
         """
+        there = lines_of(text) | words_of(text)
         theirs = {
             token
             for (path, token), edit in self.edits.items()
-            if path == old and edit.actor[:1] == "s" and edit.actor != actor
+            if path == old and edit.actor[:1] == "s" and edit.actor != actor and edit.put == (token in there)
         }
         books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead, self.corrects]
         wanted = {(old, token): (new, token) for token in theirs - {FILE}}
