@@ -374,8 +374,10 @@ NONE_OF_IT = ("unchanged", "gone")
 
 
 def waits(dry: Mapping[str, Any]) -> bool:
-    """Tell whether an edit only removes lines that another session has not committed."""
-    return any("not committed yet" in note for note in dry["notes"])
+    """Tell whether an edit waits for another's commit: of the lines that it removes, or of a moved file."""
+    return any(
+        said in note for note in dry["notes"] for said in ("not committed yet", "whose commit goes first")
+    )
 
 
 def changes(place: Place, before: Shot, after: Shot) -> Iterator[str]:
