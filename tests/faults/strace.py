@@ -55,7 +55,7 @@ class Point:
 
 
 def chosen(points: Sequence[Point], most: int, named: Collection[str] = ()) -> list[Point]:
-    """All points, or in a CI run so many, spread from the first to the last, and as many of the calls named.
+    """All points, or in a CI run so many, spread evenly, and as many of the calls named.
 
     A count, not every n-th: how many calls a command makes must not decide how long the suite takes.
     """
@@ -67,8 +67,9 @@ def chosen(points: Sequence[Point], most: int, named: Collection[str] = ()) -> l
 
 
 def _spread(numbers: Sequence[int], most: int) -> Sequence[int]:
+    # a commit's first and last calls tell least, so the ends are left out: of two, the thirds
     count = len(numbers)
-    return numbers if count <= most else [numbers[at * (count - 1) // max(most - 1, 1)] for at in range(most)]
+    return numbers if count <= most else [numbers[at * count // (most + 1)] for at in range(1, most + 1)]
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def test_what_a_killed_git_leaves_the_next_command_puts_right(
     assert {"openat", "rename", "write", "fsync"} <= names, names
     after = "kill -9 $PPID" if above else ""
     bad, locked = [], 0
-    for point in strace.chosen(points, 5, ("rename",)):
+    for point in strace.chosen(points, 3, ("rename",)):
         place = scene.copy(tmp_path / "hurt")
         env = _stand_in(tmp_path / "bin", strace.injecting(point, "signal=KILL"), environ, after)
         code = _commit(place, env)

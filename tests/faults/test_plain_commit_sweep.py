@@ -154,7 +154,7 @@ def test_git_itself_killed_before_every_call(
     """Before our first hook, while it reads, while it moves the branch: 0 manual steps."""
     sweep = Sweep(tmp_path, environ, form)
     sweeps.append(sweep)
-    for point in strace.chosen(sweep.points, 3):
+    for point in strace.chosen(sweep.points, 2):
         place = sweep.copy()
         ended = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"", command=[GIT])
         assert ended.code in (-9, 0), ended
@@ -204,7 +204,7 @@ def test_the_guard_killed_before_every_call(
     assert _git(place, _shim(tmp_path / "shim", hook, strace.recording(log), False), hook) == 0
     points = [p for p in strace.calls_in(log) if "__pycache__" not in p.shown]
     assert points, "the hook was never traced"
-    for point in strace.chosen(points, 4 if hook == "pre-commit" else 2):
+    for point in strace.chosen(points, 3 if hook == "pre-commit" else 2):
         place = sweep.copy()
         shim = _shim(tmp_path / "shim", hook, strace.injecting(point, "signal=KILL"), also_git)
         _git(place, shim, hook)

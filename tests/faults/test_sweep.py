@@ -102,7 +102,7 @@ def test_commit_killed_before_every_call_is_finished_by_the_next(
     """Killed at any step: one commit, records consumed once, nothing for a human to delete."""
     run = sweep(maker)
     main = maker is scenes.branch
-    for point in strace.chosen(run.points, 8 if main else 3, _GIT_FILES if main else ()):
+    for point in strace.chosen(run.points, 8 if main else 2, _GIT_FILES if main else ()):
         run.hurt(point, "signal=KILL")
 
 
@@ -111,14 +111,14 @@ def test_recording_killed_before_every_call_is_finished_by_the_next(
     maker: Maker, sweep: Callable[[Maker], Sweep]
 ) -> None:
     run = sweep(maker)
-    for point in strace.chosen(run.points, 3):
+    for point in strace.chosen(run.points, 2):
         run.hurt(point, "signal=KILL")
 
 
 def test_a_range_whose_proof_was_killed_is_proved_by_the_next(sweep: Callable[[Maker], Sweep]) -> None:
     """No worktree that git could not use, and no lock, is left in the way of anybody."""
     run = sweep(scenes.proving)
-    for point in strace.chosen(run.points, 4):
+    for point in strace.chosen(run.points, 3):
         run.hurt(point, "signal=KILL")
 
 
@@ -129,8 +129,8 @@ EVERY = [*scenes.COMMITS, *scenes.RECORDERS, scenes.proving]
 def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Maker], Sweep]) -> None:
     """Exit codes as documented, no traceback, and a rerun that finishes the job."""
     run = sweep(maker)
-    chosen = strace.chosen(run.points, 5 if maker is scenes.branch else 2)
-    for number, point in enumerate(chosen):
+    chosen = strace.chosen(run.points, 5 if maker is scenes.branch else 1)
+    for number, point in enumerate(chosen, EVERY.index(maker)):
         for error in ERRORS if strace.FULL else ERRORS[number % len(ERRORS) :][:1]:
             run.hurt(point, f"error={error}")
 
