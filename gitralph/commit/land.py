@@ -240,6 +240,8 @@ def land(landing: Landing, still: Still | None = None) -> None:
         back=landing.kind == UNCOMMIT,
     )
     move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
+    if landing.copy.missing:
+        del prepared["before"]
     if landing.touches_index:
         # The prepared index is complete under a private name: `link(2)` then makes it the lock at once or not
         # at all.
@@ -255,26 +257,28 @@ def land(landing: Landing, still: Still | None = None) -> None:
         # finishes it.
         if isinstance(error, (refs.LostRaceError, IndexMovedError)) or not landed(repo, plan):
             index.take_back(repo.index, prepared)
+            index.drop_lock(repo.index, prepared)
             intents.remove(lay, plan)
         raise
     write_log(lay, plan.lines)
-    if landing.touches_index:
-        _stay_forward(landing, plan)
-    intents.remove(lay, plan)
+    if not landing.touches_index or _stays_forward(landing, plan):
+        intents.remove(lay, plan)
 
 
-def _stay_forward(landing: Landing, plan: Intent) -> None:
+def _stays_forward(landing: Landing, plan: Intent) -> bool:
     """Bring the index forward once more where another git has put an older one in its place.
+
+    False where something stands in the way: the commit has landed, and the next command brings it forward.
 
     `git commit` reads the index before it locks it (prepare_index in git's builtin/commit.c). One that read
     before our exchange and locks after it writes what it read, even if it then fails because HEAD moved; the
     next plain commit would take the landed lines back. So this waits for those at work, and looks again.
     """
-    repo, lay = landing.repo, landing.layout
-    # The commit has landed: whatever stands in the way of this is no failure of it.
-    with contextlib.suppress(RalphError):
-        dead_locks.wait_for_commits(repo, _STALE)
-        _bring_forward(repo, lay, plan)
+    with contextlib.suppress(RalphError, OSError):
+        dead_locks.wait_for_commits(landing.repo, _STALE)
+        _bring_forward(landing.repo, landing.layout, plan)
+        return True
+    return False
 
 
 def _reflog(landing: Landing) -> str:
@@ -307,7 +311,13 @@ def _move(landing: Landing, move: Move, prepared: Mapping[str, str], still: Stil
             # as well, and one that saw the old HEAD cannot move it any more. The other way round a
             # `git commit` that read both between the two would take the landed lines back.
             index.exchange(repo.index, prepared)
-            yield
+            try:
+                yield
+            except GitError:
+                # Under the lock, so that nobody commits or changes an index whose commit did not come.
+                if refs.read_head(repo) == move.head:
+                    index.take_back(repo.index, prepared)
+                raise
         finally:
             index.drop_lock(repo.index, prepared)
 

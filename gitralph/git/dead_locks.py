@@ -124,8 +124,12 @@ def _is_git_at_work(repo: Repository) -> bool:
 
 
 def wait_for_commits(repo: Repository, wait: float) -> None:
-    """Wait, at most so many seconds, for each `git commit` that is now at work in the repository."""
-    pids = [pid for pid in process.named("git") or () if _verb(process.words(pid) or []) == b"commit"]
+    """Wait, at most so many seconds, for each `git commit` or `merge` that is now at work in the repository.
+
+    They read the index before they lock it.
+    """
+    verbs = (b"commit", b"merge")
+    pids = [pid for pid in process.named("git") or () if _verb(process.words(pid) or []) in verbs]
     deadline = time.monotonic() + wait
     while pids := [pid for pid in pids if _may_hold(repo, pid)]:
         if time.monotonic() >= deadline:

@@ -274,12 +274,15 @@ def put(prepared: str, target: str) -> None:
 
 
 def exchange(real: str, prepared: Mapping[str, str]) -> None:
-    """Put the finished file ``index`` in the place of the index, which ``before`` keeps.
+    """Put the finished file ``index`` in the place of the index, which ``before`` keeps where there is one.
 
     The lock is held, and stays: it is the same finished file under another name.
     """
-    with contextlib.suppress(FileNotFoundError):  # there is no index before the first `git add`
-        os.link(real, prepared["before"])
+    if "before" in prepared:
+        try:
+            os.link(real, prepared["before"])
+        except PermissionError:  # of another user's file (fs.protected_hardlinks in proc(5))
+            shutil.copy2(real, prepared["before"])
     put(prepared["index"], real)
 
 
@@ -287,9 +290,11 @@ def take_back(real: str, prepared: Mapping[str, str]) -> None:
     """Undo :func:`exchange`, unless another git has written the index since."""
     if not is_ours(real, prepared.get("index", "")):
         return
-    try:
-        os.rename(prepared["before"], real)
-    except (KeyError, FileNotFoundError):
+    if "before" in prepared:
+        # Where a power cut took it, the new index stays, and shows as staged what was not committed.
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(prepared["before"], real)
+    elif "index.second" in prepared:  # there was no index; an intent of 0.1.0 names neither
         os.unlink(real)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks import contention
+from gitralph.base.errors import Busy
 from gitralph.commit import land
 from gitralph.decide import inputs, plan
 from gitralph.decide.inputs import Scene
@@ -373,8 +374,8 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
 class _SlowPerson:
     """A plain ``git commit`` that stands still between its reading of the index and its locking."""
 
-    def __init__(self, repo: Repo, log: Path) -> None:
-        self.repo, self.log = repo, log
+    def __init__(self, repo: Repo, log: Path, *words: str) -> None:
+        self.repo, self.log, self.words = repo, log, words
         self.child: subprocess.Popen[str] | None = None
 
     def begins(self) -> None:
@@ -382,7 +383,7 @@ class _SlowPerson:
         names = ["-P", ".git/index", "-P", f"{self.repo.root}/.git/index.lock"]
         slow = ["-e", "trace=openat", "-e", "inject=openat:delay_enter=700000:when=2"]
         self.child = subprocess.Popen(
-            ["strace", "-qq", "-o", str(self.log), *names, *slow, "git", "commit", "-qm", "his"],
+            ["strace", "-qq", "-o", str(self.log), *names, *slow, "git", *self.words],
             cwd=self.repo.root,
             env=self.repo.env,
             stdout=subprocess.PIPE,
@@ -405,7 +406,7 @@ def test_a_commit_that_reads_the_index_and_locks_it_later_takes_nothing_back(
     repo.edit("S1", "a", "mine\n")
     repo.write("his", "his\n")
     repo.git("add", "his")
-    person = _SlowPerson(repo, tmp_path / "calls")
+    person = _SlowPerson(repo, tmp_path / "calls", "commit", "-qm", "his")
     exchange, swap, write_log = index.exchange, refs.swap, land.write_log
 
     def exchanged(*asked: Any) -> None:
@@ -455,8 +456,15 @@ def test_an_index_exchanged_for_nothing_comes_back(
         seen.append(there.read_bytes())
         raise GitError(["update-ref"], 128, b"fatal: no space left")
 
+    def dropped(*asked: Any) -> None:
+        # whoever gets the lock now finds the old index
+        assert not there.exists() if before is None else there.read_bytes() == before[0]
+        drop_lock(*asked)
+
     seen: list[bytes] = []
+    drop_lock = index.drop_lock
     monkeypatch.setattr(refs.Transaction, "commit", failing)
+    monkeypatch.setattr(index, "drop_lock", dropped)
     repo.ralph("commit", "--session", "S1", "-m", "x", code=128, process=False)
     assert len(seen) == 1
     if before is None:
@@ -496,3 +504,101 @@ def test_a_commit_waits_for_plain_ones_at_work_and_only_for_a_moment(
     if lasts > 1:
         os.killpg(person.pid, signal.SIGKILL)
     person.wait()
+
+
+def test_a_merge_that_reads_the_index_and_locks_it_later_takes_nothing_back(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.git("switch", "-qc", "side")
+    repo.write("side", "side\n")
+    repo.git("add", "side")
+    repo.git("commit", "-qm", "side")
+    repo.git("switch", "-q", "main")
+    repo.edit("S1", "a", "mine\n")
+    (repo.root / "b").touch()
+    person = _SlowPerson(repo, tmp_path / "calls", "merge", "-q", "--no-edit", "side")
+    exchange, write_log = index.exchange, land.write_log
+
+    def exchanged(*asked: Any) -> None:
+        person.begins()
+        exchange(*asked)
+
+    def written(*asked: Any) -> None:
+        person.ends()
+        write_log(*asked)
+
+    monkeypatch.setattr(index, "exchange", exchanged)
+    monkeypatch.setattr(land, "write_log", written)
+    repo.ralph("commit", "-q", "--session", "S1", "-m", "x", process=False)
+    assert "a" not in repo.git("diff", "--cached", "--name-only").split()
+
+
+def test_the_lock_goes_with_an_interrupt_right_behind_it(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.link
+
+    def link(source: str, target: str) -> None:
+        real(source, target)
+        if target.endswith("/index.lock"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", link)
+    repo.edit("S1", "a", "mine\n")
+    before = (repo.root / ".git/index").read_bytes()
+    repo.ralph("commit", "--session", "S1", "-m", "x", code=130, process=False)
+    assert (repo.root / ".git/index").read_bytes() == before
+    _is_sound(repo)
+
+
+def test_an_index_of_another_user_is_copied(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux lets nobody link a file that he neither owns nor may write; git only replaces it."""
+    real, there = os.link, str(repo.root / ".git/index")
+
+    def link(source: str, target: str) -> None:
+        if source == there:
+            raise PermissionError(1, "Operation not permitted", source)
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    repo.edit("S1", "a", "mine\n")
+    repo.ralph("commit", "-q", "--session", "S1", "-m", "x", process=False)
+    assert repo.changes() == {"a": "M"}
+    assert repo.git("status", "--porcelain") == ""
+    _is_sound(repo)
+
+
+@pytest.mark.parametrize("error", [Busy("held"), OSError(28, "No space left on device")])
+def test_what_kept_the_index_back_is_no_failure_and_the_next_command_brings_it_forward(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """A git wrote the index that it had read before, and then something else was in the way."""
+    there = repo.root / ".git/index"
+    repo.edit("S1", "a", "mine\n")
+    stale, write_log = there.read_bytes(), land.write_log
+
+    def written(*asked: Any) -> None:
+        there.with_suffix(".old").write_bytes(stale)
+        there.with_suffix(".old").rename(there)
+        write_log(*asked)
+
+    def refused(*_: Any) -> bool:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(land, "write_log", written)
+        patched.setattr(land, "install", refused)
+        repo.ralph("commit", "-q", "--session", "S1", "-m", "x", process=False)
+    assert repo.git("diff", "--cached", "--name-only") == "a"
+    repo.ralph("status")
+    assert repo.git("status", "--porcelain") == ""
+    _is_sound(repo)
+
+
+@pytest.mark.parametrize("names", ["as they are", "of 0.1.0"])
+def test_an_index_whose_old_one_is_lost_stays(repo: Repo, tmp_path: Path, names: str) -> None:
+    """Else everything would show as deleted, and what a person staged were gone."""
+    prepared = {name: str(tmp_path / name) for name in ("index", "before", "index.second")}
+    real = tmp_path / "real"
+    Path(prepared["index"]).write_bytes(b"new")
+    os.link(prepared["index"], real)
+    index.take_back(str(real), prepared if names == "as they are" else {"index": prepared["index"]})
+    assert real.read_bytes() == b"new"

@@ -122,7 +122,7 @@ def test_a_range_whose_proof_was_killed_is_proved_by_the_next(sweep: Callable[[M
         run.hurt(point, "signal=KILL")
 
 
-EVERY = [*scenes.COMMITS, *scenes.RECORDERS, scenes.proving]
+EVERY: list[Maker] = [*scenes.COMMITS, *scenes.RECORDERS, scenes.proving]
 
 
 @pytest.mark.parametrize("maker", EVERY, ids=lambda maker: maker.__name__)
