@@ -39,7 +39,7 @@ _TRIES = 5
 
 # In seconds. From the index read to the index locked a `git commit` needs milliseconds, on a machine under
 # load more. One whose editor is open is not waited for longer.
-_STALE = 0.2
+_STALE = 0.5
 
 UNCOMMIT = "uncommit"
 
