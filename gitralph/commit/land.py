@@ -213,9 +213,11 @@ def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
     return [_text(path), *shown]
 
 
-def _prepared(lay: Layout) -> dict[str, str]:
+def _prepared(lay: Layout, copy: IndexCopy) -> dict[str, str]:
+    """Names for the new index, for its second name on the way, and for the old one where there is one."""
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
-    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "before", "index.second")}
+    kinds = ["index", "index.second", *([] if copy.missing else ["before"])]
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in kinds}
 
 
 def land(landing: Landing, still: Still | None = None) -> None:
@@ -227,7 +229,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
     """
     repo, lay = landing.repo, landing.layout
     ref = landing.head.name
-    prepared = _prepared(lay)
+    prepared = _prepared(lay, landing.copy)
     plan = Intent(
         commit=landing.commit,
         ref=landing.head.ref,
@@ -240,8 +242,6 @@ def land(landing: Landing, still: Still | None = None) -> None:
         back=landing.kind == UNCOMMIT,
     )
     move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
-    if landing.copy.missing:
-        del prepared["before"]
     if landing.touches_index:
         # The prepared index is complete under a private name: `link(2)` then makes it the lock at once or not
         # at all.

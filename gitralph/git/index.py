@@ -299,6 +299,6 @@ def take_back(real: str, prepared: Mapping[str, str]) -> None:
 
 
 def drop_lock(real: str, prepared: Mapping[str, str]) -> None:
-    """Remove the index's lock where it is a prepared file of a command that has ended."""
+    """Remove the index's lock where it is our prepared file, and not another git's."""
     if is_ours(f"{real}.lock", prepared.get("index", "")):
         os.unlink(f"{real}.lock")

@@ -533,7 +533,10 @@ def test_a_merge_that_reads_the_index_and_locks_it_later_takes_nothing_back(
     assert "a" not in repo.git("diff", "--cached", "--name-only").split()
 
 
-def test_the_lock_goes_with_an_interrupt_right_behind_it(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("where", ["behind the lock", "behind the index"])
+def test_an_interrupt_leaves_neither_a_lock_nor_a_new_index(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
     real = os.link
 
     def link(source: str, target: str) -> None:
@@ -541,7 +544,13 @@ def test_the_lock_goes_with_an_interrupt_right_behind_it(repo: Repo, monkeypatch
         if target.endswith("/index.lock"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "link", link)
+    def commit(_self: refs.Transaction) -> None:
+        raise KeyboardInterrupt
+
+    if where == "behind the lock":
+        monkeypatch.setattr(os, "link", link)
+    else:
+        monkeypatch.setattr(refs.Transaction, "commit", commit)
     repo.edit("S1", "a", "mine\n")
     before = (repo.root / ".git/index").read_bytes()
     repo.ralph("commit", "--session", "S1", "-m", "x", code=130, process=False)
