@@ -68,9 +68,14 @@ def _again(data: bytes) -> bytes:
     """The same with its block brought up to date, where it stands."""
     found = _FOUND.search(data)
     assert found is not None
-    ending = b"\r\n" if b"\r\n" in found[0] else b"\n"
+    ending = _ending(found)
     block = _block((found["was"] or b"").decode(), ending)
     return data[: found.start()] + found["gap"] + block + data[found.end() :]
+
+
+def _ending(found: re.Match[bytes]) -> bytes:
+    """How the block's lines end; not asked of the gap, in which a text that ends with a CR has its part."""
+    return b"\r\n" if b"\r\n" in found[0][len(found["gap"]) :] else b"\n"
 
 
 def removed(data: bytes) -> bytes | None:
@@ -78,7 +83,7 @@ def removed(data: bytes) -> bytes | None:
     found = _FOUND.search(data)
     if found is None:
         return data
-    was, ending = (found["was"] or b"").decode(), b"\r\n" if b"\r\n" in found[0] else b"\n"
+    was, ending = (found["was"] or b"").decode(), _ending(found)
     gap, rest = found["gap"], data[found.end() :]
     ours = {_LINE: ending, _OPEN: ending * 2}.get(was, b"")
     gap = gap[: len(gap) - len(ours)] if gap.endswith(ours) else gap
