@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -182,14 +183,13 @@ def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
 ) -> None:
     """Each commit of several agents lands at its first call, and the person gets on.
 
-    git refuses the later of two commits that run at once, so ours may make it refuse his. Our locks are held
-    for a moment: on a machine under load one call of his in a hundred met them, where one in ten had.
+    git refuses the later of two commits that run at once, so ours may make it refuse his. How often is a
+    question of the machine, which ``benchmarks/contention`` answers; what we do under locks is asked below.
     """
     agents, commits = (8, 10) if FULL else (4, 2)
     found = contention.run(tmp_path / "repository", agents, commits, 20)
     assert found.codes == {0: agents * commits}
     assert set(found.failed) <= {"HEAD moved", "index.lock held", "ref locked"}
-    assert found.failed["index.lock held"] + found.failed["ref locked"] <= agents * commits // 4
     assert found.landed >= agents
     assert max(found.took) < PATIENCE
     said = subprocess.run(
@@ -202,6 +202,30 @@ def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
     ours = sorted(block.split() for block in said.split("\x01") if block.startswith("agent"))
     expected = [(f"agent{n}", str(turn), f"agent{n}") for n in range(agents) for turn in range(commits)]
     assert [tuple(one) for one in ours] == sorted(expected)
+
+
+@pytest.mark.skipif(bool(strace.missing()), reason=str(strace.missing()))
+def test_our_locks_are_held_for_renames_alone(repo: Repo, tmp_path: Path) -> None:
+    """While the index is locked no process starts and nothing waits for the disk; for the branch git may."""
+    repo.edit("S1", "a", "mine\n")
+    log = tmp_path / "log"
+    wanted = "execve,?link,linkat,?rename,?renameat,renameat2,?unlink,unlinkat,?open,openat,fsync,fdatasync"
+    traced = ["strace", "-f", "-qq", "-s", "400", "-o", str(log), "-e", f"trace={wanted}", *COMMAND]
+    done = subprocess.run(
+        [*traced, "commit", "--session", "S1", "-m", "x"], cwd=repo.root, env=repo.env, check=False
+    )
+    assert done.returncode == 0
+    lines = [line for line in log.read_text().splitlines() if "ENOENT" not in line]
+
+    def held(taken: str, given_back: str) -> list[str]:
+        first = next(at for at, line in enumerate(lines) if taken in line)
+        last = next(at for at, line in enumerate(lines) if at > first and given_back in line)
+        return [one for line in lines[first:last] for one in re.findall(r"\b(execve|f(?:data)?sync)\(", line)]
+
+    lock = f'{repo.root}/.git/index.lock"'
+    assert held(lock, f'unlink("{lock}') == []
+    branch = f"{repo.root}/.git/refs/heads/main"
+    assert held(f'{branch}.lock", O_RDWR|O_CREAT', f', "{branch}"') in ([], ["fsync"])  # core.fsync
 
 
 def test_what_was_decided_stands_where_head_went_on_elsewhere(
