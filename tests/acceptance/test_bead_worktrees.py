@@ -13,6 +13,7 @@ import pytest
 from gitralph.git import worktrees
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE
+from tests.support.size import FULL
 
 HOLD = "import os,sys; sys.stdin.read()"
 
@@ -204,7 +205,7 @@ def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
     assert row(repo)["owner"] == "S2"
 
 
-MOST = 10 if os.environ.get("RALPH_FULL") else 5
+MOST = 10 if FULL else 5
 
 
 def _at_once(repo: Repo, beads: list[str]) -> list[int]:

@@ -12,12 +12,12 @@ import pytest
 
 from gitralph.commit import land as landing
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 SESSIONS = ("S1", "S2", "S3")
 USER = "user"
 OWNERS = (*SESSIONS, USER)
-FULL = os.environ.get("RALPH_FULL") == "1"
-SEEDS = range(700, 760) if FULL else range(700, 705)
+SEEDS = range(700, 760) if FULL else range(700, 702)
 STEPS = 60 if FULL else 28
 
 

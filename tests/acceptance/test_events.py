@@ -17,8 +17,7 @@ from gitralph.hook import event_log
 from gitralph.records import events as reading
 from tests.support import runner
 from tests.support.repo import Repo
-
-FULL = bool(os.environ.get("RALPH_FULL"))
+from tests.support.size import FULL
 
 
 def start(repo: Repo) -> str:

@@ -1,7 +1,6 @@
 """What a repository hook rewrites of this session's lines is this session's."""
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -14,9 +13,9 @@ from gitralph.decide import inputs
 from gitralph.decide.inputs import Scene
 from tests.support import payloads
 from tests.support.repo import Repo
+from tests.support.size import FULL
 from tests.support.texts import TEN
 
-FULL = os.environ.get("RALPH_FULL") == "1"
 FORMAT = r"s/ *= */ = /"
 NAMES = "$(git diff --cached --name-only --diff-filter=ACM HEAD)"
 HOOKS = {

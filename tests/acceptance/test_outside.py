@@ -4,7 +4,6 @@ The same random histories and the same ground truth as ``tests/lines``, but noth
 weave: a commit is judged by the blob that git has. ``RALPH_FULL=1`` plays many more.
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from tests.lines.generator import PLAIN, Cell, Generator
 from tests.lines.simulator import STAYS, Run, Tally
 from tests.lines.truth import HUMAN, as_bytes
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
-FULL = os.environ.get("RALPH_FULL") == "1"
-RUNS = 150 if FULL else 4
+RUNS = 150 if FULL else 2
 FIRST_SEED = 5_000_000
 CELLS = {
     "50 lines, 2 sessions, 8 edits": Cell(50, 2, 8),
@@ -114,7 +113,7 @@ def test_random_histories_from_outside(repo: Repo, tmp_path: Path, name: str, ki
     wrong, asked, done = [], 0, 0
     reasons: list[str] = []
     compared = []
-    for seed in range(FIRST_SEED, FIRST_SEED + (RUNS if cell.lines < 1000 or FULL else 2)):
+    for seed in range(FIRST_SEED, FIRST_SEED + (RUNS if cell.lines < 1000 or FULL else 1)):
         played = Played(repo, seed, cell)
         played.play()
         finish(played)

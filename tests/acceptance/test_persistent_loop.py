@@ -16,9 +16,8 @@ from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.runner import wait_for
+from tests.support.size import FULL
 from tests.support.stub_agent import Do
-
-FULL = bool(os.environ.get("RALPH_FULL"))
 
 
 @pytest.fixture

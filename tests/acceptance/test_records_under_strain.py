@@ -12,6 +12,7 @@ from gitralph.base import files
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
+from tests.support.size import FULL
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -69,11 +70,11 @@ def test_a_reused_pid_is_not_the_old_session(repo: Repo) -> None:
     assert found["state"] == "stale"
 
 
-def test_two_processes_record_two_hundred_edits(repo: Repo) -> None:
-    env = repo._environment(None)
+def test_two_processes_record_many_edits(repo: Repo) -> None:
+    env, count = repo._environment(None), 200 if FULL else 50
 
     def record(n: int) -> int:
-        name = f"f{n % 50}" if n % 2 else f"g{n}"
+        name = f"f{n % (count // 4)}" if n % 2 else f"g{n}"
         event = payloads.edit("S1", str(repo.root), name, None, f"{name}\n")
         repo.write(name, f"{name}\n")
         return subprocess.run(
@@ -81,8 +82,8 @@ def test_two_processes_record_two_hundred_edits(repo: Repo) -> None:
         ).returncode
 
     with ThreadPoolExecutor(2) as pool:
-        assert set(pool.map(record, range(200))) == {0}
-    expected = {f"f{n % 50}" for n in range(1, 200, 2)} | {f"g{n}" for n in range(0, 200, 2)}
+        assert set(pool.map(record, range(count))) == {0}
+    expected = {f"f{n % (count // 4)}" if n % 2 else f"g{n}" for n in range(count)}
     for path in repo.state.glob("edits/*.jsonl"):
         assert all(json.loads(line) for line in path.read_text().splitlines())
     assert set(repo.pending("S1")) == expected

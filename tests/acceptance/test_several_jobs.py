@@ -1,7 +1,6 @@
 """The loop with several tasks at once, in one directory and in worktrees; killed and resumed."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -14,9 +13,8 @@ from tests.acceptance.test_loop import begin, wait_until, written
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
+from tests.support.size import FULL
 from tests.support.stub_agent import Do
-
-FULL = bool(os.environ.get("RALPH_FULL"))
 
 
 @pytest.fixture

@@ -16,18 +16,20 @@ from gitralph.commit import land as landing
 from gitralph.git import refs
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE, Done, wait_for
+from tests.support.size import FULL
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
 
 
-def test_twenty_sessions_commit_at_once(repo: Repo) -> None:
-    """Twenty linear commits, one file each, and none fails."""
-    for n in range(20):
+def test_many_sessions_commit_at_once(repo: Repo) -> None:
+    """Linear commits, one file each, and none fails."""
+    count = 20 if FULL else 8
+    for n in range(count):
         repo.edit(f"S{n}", f"f{n}", f"by {n}\n")
     base = repo.count()
     env = repo._environment(None)
-    with ThreadPoolExecutor(20) as pool:
+    with ThreadPoolExecutor(count) as pool:
         done = list(
             pool.map(
                 lambda n: subprocess.run(
@@ -37,15 +39,15 @@ def test_twenty_sessions_commit_at_once(repo: Repo) -> None:
                     capture_output=True,
                     check=False,
                 ),
-                range(20),
+                range(count),
             )
         )
-    assert [one.returncode for one in done] == [0] * 20, [one.stderr for one in done if one.returncode]
-    assert repo.count() == base + 20
+    assert [one.returncode for one in done] == [0] * count, [one.stderr for one in done if one.returncode]
+    assert repo.count() == base + count
     assert repo.git("rev-list", "--merges", "HEAD") == ""
-    for n in range(20):
+    for n in range(count):
         assert repo.blob(f"f{n}") == b"by %d\n" % n
-    for commit in repo.git("rev-list", "-20", "HEAD").split():
+    for commit in repo.git("rev-list", f"-{count}", "HEAD").split():
         assert len(repo.changes(commit)) == 1
     assert repo.git("status", "--porcelain") == ""
     assert repo.git("fsck", "--strict", "--no-dangling") == ""

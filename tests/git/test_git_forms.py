@@ -5,8 +5,6 @@ path sorts early, and many paths by name are compared with every entry of the in
 """
 
 import json
-import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,34 +40,24 @@ READING = (
 )
 # Above it what git compares with each entry is felt: see gitralph/git/uncommitted.py.
 NAMED = 40
-LOGGING = """#!{python}
-import json, os, sys
-with open({log!r}, "a") as file:
-    file.write(json.dumps(sys.argv[1:]) + "\\n")
-os.execv({git!r}, ["git", *sys.argv[1:]])
-"""
 
 
 @pytest.fixture
 def logged(repo: Repo, tmp_path: Path) -> Path:
-    """The log of all that git is asked by what runs as a process."""
-    log, bin_folder = tmp_path / "calls", tmp_path / "bin"
-    bin_folder.mkdir()
-    real = shutil.which("git", path=repo.env["PATH"])
-    assert real is not None
-    fake = bin_folder / "git"
-    fake.write_text(LOGGING.format(python=sys.executable, log=str(log), git=real))
-    fake.chmod(0o755)
-    repo.env["PATH"] = f"{bin_folder}:{repo.env['PATH']}"
-    repo.process = True
+    """git's own log of all that it is asked."""
+    log = tmp_path / "calls"
+    repo.env["GIT_TRACE2_EVENT"] = str(log)
     return log
 
 
 def _calls(log: Path) -> list[list[str]]:
-    """Each call's words from its command on."""
+    """Each call's words from its command on, without what git starts itself."""
     out = []
     for line in log.read_text().splitlines():
-        words: list[str] = json.loads(line)
+        event = json.loads(line)
+        if event["event"] != "start" or "/" in event["sid"]:
+            continue
+        words: list[str] = event["argv"][1:]
         while words and words[0].startswith("-"):
             words = words[2:] if words[0] in ("-c", "-C") else words[1:]
         out.append(words)

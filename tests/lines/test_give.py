@@ -15,6 +15,7 @@ from gitralph.lines.give import Unrecorded
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import Separation, Step, Take
+from tests.support.size import FULL
 
 
 class Place:
@@ -210,7 +211,7 @@ def place_of(history: tuple[bytes, list[tuple[str | None, bytes]]], new: bool) -
 
 @pytest.mark.slow
 @given(HISTORY, st.booleans(), st.data())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500 if FULL else 300, deadline=None)
 def test_exactly_the_chosen_lines_change_hands(
     history: tuple[bytes, list[tuple[str | None, bytes]]], new: bool, data: st.DataObject
 ) -> None:
@@ -238,7 +239,7 @@ def test_exactly_the_chosen_lines_change_hands(
 
 
 @given(TEXTS, TEXTS, st.booleans(), st.data())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500 if FULL else 300, deadline=None)
 def test_a_commit_holds_exactly_the_chosen_lines(
     head: bytes, disk: bytes, new: bool, data: st.DataObject
 ) -> None:

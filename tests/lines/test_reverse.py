@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import pytest
@@ -17,8 +16,7 @@ from gitralph.lines.terms import Reversal, Step
 from tests.lines import takebacks
 from tests.lines.test_pieces import histories
 from tests.lines.texts import File, text
-
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+from tests.support.size import FULL
 
 
 def numbered(count: int) -> list[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.lines.simulator import CELLS, plain, simulate
+from tests.support.size import FULL
 
 SEED = 5_000_000
-FULL = os.environ.get("RALPH_FULL") == "1"
-DAYS = 40 if FULL else 12
+DAYS = 40 if FULL else 6
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Every agent that can be had from npm, with the hooks that ``git ralph install`` registered."""
 
 import json
-import os
 import sysconfig
 
 import pytest
@@ -11,10 +10,10 @@ from gitralph.records import path_records
 from tests.real_agents.clients import Stage, finished, need
 from tests.real_agents.scripts import SHELL, WORKS, Work, change_lines
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 pytestmark = pytest.mark.agents
 
-FULL = os.environ.get("RALPH_FULL") == "1"
 ALWAYS = {"codex", "gemini"}
 PAIRS = [("codex", "gemini"), ("claude-code", "codex"), ("pi", "qwen"), ("copilot", "opencode")]
 

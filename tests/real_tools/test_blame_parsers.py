@@ -15,11 +15,11 @@ import pytest
 
 from tests.acceptance.test_head_moved import swap
 from tests.support.repo import Repo
+from tests.support.size import FULL
 from tests.support.texts import TEN
 
 # npm finds its registry and its cache through the environment of whoever runs the tests
 OUTER = dict(os.environ)
-FULL = OUTER.get("RALPH_FULL") == "1"
 PACKAGES = ("blamejs@1.0.0", "git-blame@1.4.0")
 
 READ = """

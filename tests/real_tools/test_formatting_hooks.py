@@ -14,10 +14,10 @@ import pytest
 
 from tests.support.guarded import commit_as
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 # npm and pip find their registries and caches through the environment of whoever runs the tests
 OUTER = dict(os.environ)
-FULL = OUTER.get("RALPH_FULL") == "1"
 full = pytest.mark.skipif(not FULL, reason="tools from npm and pip: only with RALPH_FULL=1")
 
 CODE = '''"""A module."""

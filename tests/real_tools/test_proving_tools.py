@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 # npm finds its registry and its cache through the environment of whoever runs the tests
 OUTER = dict(os.environ)
-FULL = OUTER.get("RALPH_FULL") == "1"
 JEST = "jest@29.7.0"
 
 

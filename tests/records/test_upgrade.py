@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
-from tests.support import sealed, source
+from tests.support import runner, sealed, source
 from tests.support.archives import FIXTURES
 from tests.support.runner import Done
 
@@ -90,16 +92,15 @@ class Versions:
     code: Path
     answers: dict[tuple[str, ...], list[Done]] = field(default_factory=dict)
     landed: list[list[tuple[str, str, dict[str, str]]]] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
 
     def ask(self, words: tuple[str, ...], is_old: bool, stdin: bytes = b"", where: str = "repo") -> Done:
         """What one version says; never a traceback."""
         env = {**self.env, **({"PYTHONPATH": str(self.code)} if is_old else {})}
-        command = [sys.executable, "-P", "-m", "gitralph", *words]
-        done = subprocess.run(
-            command, cwd=self.folder / where, env=env, input=stdin, capture_output=True, check=False
-        )
-        assert b"Traceback" not in done.stderr, (words, done.stderr.decode())
-        return Done(done.returncode, done.stdout, done.stderr)
+        run = runner.as_process if is_old else runner.in_process
+        done = run(words, cwd=str(self.folder / where), env=env, stdin=stdin)
+        assert b"Traceback" not in done.err, (words, done.said)
+        return done
 
     def git(self, *words: str, where: str = "repo") -> str:
         """What git says."""
@@ -122,12 +123,24 @@ class Versions:
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Versions:
-    """Played, asked and committed by 0.1.0; then, in a copy that was made before, by this version."""
+def both(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Versions:
+    """Played, asked and committed by 0.1.0; then, in a copy that was made before, by this version.
+
+    Made once for all workers, by the first that asks: it is a hundred commands.
+    """
     known = ["git", "cat-file", "-e", f"{OLD}:gitralph/cli/commit.py"]
     if subprocess.run(known, cwd=source.ROOT, capture_output=True, check=False).returncode:
         pytest.skip(f"NOT TRIED: {OLD} is not in this history")
-    top = tmp_path_factory.mktemp("upgrade")
+    top = tmp_path_factory.getbasetemp()
+    top = (top if worker_id == "master" else top.parent) / "upgrade"
+    with FileLock(f"{top}.lock"):
+        if not (top / "made").exists():
+            (top / "made").write_bytes(pickle.dumps(_made(top)))
+        versions: Versions = pickle.loads((top / "made").read_bytes())
+    return versions
+
+
+def _made(top: Path) -> Versions:
     code, there = top / "code", top / "there"
     packed = ["git", "archive", OLD, "gitralph"]
     data = subprocess.run(packed, cwd=source.ROOT, capture_output=True, check=True).stdout
@@ -145,6 +158,9 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Versions:
     os.rename(top / "kept", there)
     assert (there / "repo/.git/ralph-sessions/format").read_text() == "1\n"
     versions.ask_all(is_old=False)
+    versions.left = [
+        versions.ask(("ls-files", "--session", one), False, where=at).text for one, at in COMMITS
+    ]
     return versions
 
 
@@ -197,8 +213,7 @@ def test_each_session_s_commit_has_the_same_tree(both: Versions) -> None:
 
 
 def test_nothing_is_left_after_them(both: Versions) -> None:
-    for session, where in COMMITS:
-        assert both.ask(("ls-files", "--session", session), False, where=where).text == "", session
+    assert both.left == [""] * len(COMMITS)
     assert (both.folder / "repo/.git/ralph-sessions/format").read_text() == "2\n"
 
 
@@ -217,6 +232,7 @@ def _hashes(folder: Path) -> Mapping[str, str]:
 
 
 def test_the_earlier_version_refuses_the_new_state_and_changes_nothing(both: Versions) -> None:
+    """The one test that asks in the folder which all workers share."""
     before = _hashes(both.folder / "repo/.git/ralph-sessions")
     for words in (
         "status",

@@ -12,6 +12,7 @@ from gitralph.hook import journal
 from gitralph.records import path_records, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 # --- journals ---
 
@@ -231,7 +232,7 @@ def test_foreign_things_in_the_folder_are_left_alone(repo: Repo) -> None:
 @pytest.mark.slow
 def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
     """Three agents write, each commits, gc runs all the time: every edit lands in exactly one commit."""
-    rounds, sessions = 12, ("S1", "S2", "S3")
+    rounds, sessions = 12 if FULL else 5, ("S1", "S2", "S3")
     known = threading.Barrier(len(sessions) + 1)
     over_with: list[str] = []
 

@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager
 import pytest
 
 from tests.support.runner import PATIENCE, wait_for
+from tests.support.size import FULL
 from tests.tasks.fleet import world as servers
 from tests.tasks.fleet.crowd import Crowd, beads
 from tests.tasks.fleet.test_failures import hook
 from tests.tasks.fleet.world import World
 
-FULL = bool(os.environ.get("RALPH_FULL"))
 # another size for a machine that has little time: RALPH_CROWD=12,40
 _SIZE = os.environ.get("RALPH_CROWD", "50,200" if FULL else "4,6")
 CLONES, BEADS = map(int, _SIZE.split(","))
