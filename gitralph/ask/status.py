@@ -188,11 +188,11 @@ def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
     untold = {left.path for left in made.left}
     known = {path for path in made.entries if path not in untold and made.entries[path] == made.now.get(path)}
     with Worktree(ctx.repo.root) as worktree:
-        known |= {path for path in filtered & paths.keys() if _is_chain(worktree, paths[path])}
+        known |= {path for path in filtered & paths.keys() if _leads_to_file(worktree, paths[path])}
     return paths.keys() - known
 
 
-def _is_chain(worktree: Worktree, state: PathState) -> bool:
+def _leads_to_file(worktree: Worktree, state: PathState) -> bool:
     """True where the records of a path lead from one to the next, and to the file on disk."""
     records = [r for r in state.journal.records if r.op != GAP]
     if not records:

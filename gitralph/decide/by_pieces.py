@@ -1,7 +1,7 @@
 """Asks ``lines`` what a session commits of one path, and turns the answer into an outcome.
 
-This module gathers what ``lines`` needs: the texts, the steps, and the texts that HEAD held earlier. It never
-asks what earlier commits took.
+This module gathers what ``lines`` needs: the texts, the steps, and the texts that HEAD held earlier. What
+earlier commits took decides nothing; it only tells which notes are no news.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
-from gitralph.decide.decision import Left, Note, Outcome, Use
-from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of
+from gitralph.decide.decision import Left, Note, Outcome
+from gitralph.decide.inputs import Scene, read_blob, records_of, uses
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import history, refs
 from gitralph.git.refs import Head
@@ -19,7 +19,7 @@ from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook import windows
-from gitralph.hook.journal import GAP, Record, replay
+from gitralph.hook.journal import Record, replay
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
@@ -167,27 +167,6 @@ def _with_others(why: Why) -> Why:
     return Why(kind, because=why)
 
 
-def _uses(
-    scene: Scene, state: PathState, taken: Iterable[str] = (), included: Iterable[str] = ()
-) -> tuple[Use, ...]:
-    """List what the commit log gets: for each session how far its records were read, and its pieces that go.
-
-    ``taken`` are keys of pieces, ``included`` other sessions whose lines go along. The log decides nothing
-    later; lines decide.
-    """
-    keys = {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
-    units, others = list(taken), set(included) & set(keys.values())
-    return tuple(
-        Use(
-            name,
-            state.journal.size,
-            manifest_upto(scene, state, name),
-            tuple(unit for unit in units if keys.get(step_of(unit)) == name),
-        )
-        for name in sorted((scene.own & state.owners()) | others)
-    )
-
-
 def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
     mode, is_foreign = path_texts.mode_to_commit(scene, state)
     entry = scene.reader.entry(state.path)
@@ -201,8 +180,9 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
         notes = (*notes, Note(state.path, Why(Kind.MODE_LEFT)))
-    uses = _uses(scene, state, found.taken, found.includes)
-    return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
+    included = set(found.includes) & state.records.keys()  # lines that came with a move have no record here
+    used = uses(scene, state, scene.own | included, found.taken)
+    return Outcome(state.path, content, decision.EDITS, left, used, notes, includes=frozenset(found.includes))
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
@@ -239,7 +219,7 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome
     unchanged = Left(state.path, decision.UNCHANGED, Why(Kind.NOTHING_TO_COMMIT))
     if not notes:
         notes = (Note(state.path, Why(Kind.IN_HEAD_OR_GONE)),)
-    return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True)
+    return Outcome(state.path, left=(unchanged,), uses=uses(scene, state, taken=()), notes=notes, void=True)
 
 
 def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:

@@ -8,8 +8,8 @@ import itertools
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
-from gitralph.decide.decision import Left, Note, Outcome, Use
-from gitralph.decide.inputs import Scene, manifest_upto, records_of
+from gitralph.decide.decision import Left, Note, Outcome
+from gitralph.decide.inputs import Scene, records_of, uses
 from gitralph.decide.text_chain import Chain, records_since_head
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
@@ -22,16 +22,6 @@ from gitralph.records.path_records import PathState
 # Numbers the work files in a bench, so that one process can look at a path several times. This counter is the
 # only state of the module, and no decision depends on it.
 _NUMBERS = itertools.count()
-
-
-def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tuple[Use, ...]:
-    """How far the commit read the records of these sessions (by default the family's), for the commit log."""
-    out = []
-    for session in sorted(sessions if sessions is not None else scene.own):
-        if session in state.owners():
-            upto = state.journal.size if state.records.get(session) else -1
-            out.append(Use(session, upto, manifest_upto(scene, state, session)))
-    return tuple(out)
 
 
 def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
@@ -180,8 +170,7 @@ def counting(scene: Scene, state: PathState) -> list[Record]:
     An exact record counts when it came after the file last equalled HEAD. A record by path alone counts while
     no commit has told of it.
     """
-    since = records_since_head(scene, state)
-    late = {r.offset for r in (state.journal.records if since is None else since)}
+    late = {r.offset for r in text_chain.maybe_since_head(scene, state)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}
     return [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
 

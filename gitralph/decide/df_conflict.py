@@ -5,7 +5,7 @@ session never goes or gives way without being named.
 """
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decide, decision
+from gitralph.decide import decision, inputs
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene
 from gitralph.decide.request import Draft
@@ -89,5 +89,5 @@ def _included(scene: Scene, path: bytes) -> list[Outcome]:
     state = scene.recorded_at(path)
     if not (scene.wishes.whole_file and state.owners()):
         return []
-    used, others = decide.uses(scene, state, state.owners()), frozenset(state.owners() - scene.own)
+    used, others = inputs.uses(scene, state, state.owners()), frozenset(state.owners() - scene.own)
     return [Outcome(path, ABSENT, decision.WHOLE_FILE, uses=used, includes=others)]

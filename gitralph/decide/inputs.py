@@ -7,7 +7,7 @@ disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from gitralph.base.errors import Fatal
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision
-from gitralph.decide.decision import Left
+from gitralph.decide.decision import Left, Use
 from gitralph.git import blobs, history
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
@@ -27,7 +27,8 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import GAP, Record
+from gitralph.lines.terms import step_of
 from gitralph.records import path_records
 from gitralph.records.path_records import Claims, PathState
 
@@ -176,6 +177,26 @@ def manifest_upto(asked: Question, state: PathState, session: str) -> int | None
         return state.manifest_upto.get(session)
     claim = asked.claims_of(session)
     return claim.upto(state.path) if state.path in claim.fresh or state.path in claim.old else None
+
+
+def uses(
+    asked: Question,
+    state: PathState,
+    sessions: Iterable[str] | None = None,
+    taken: Sequence[str] | None = None,
+) -> tuple[Use, ...]:
+    """How far a commit read the records of these sessions (by default the family's), for the commit log.
+
+    ``taken`` are the keys of the pieces that go, None where the path goes whole. The log decides nothing
+    later.
+    """
+    makers = {} if taken is None else {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
+    out = []
+    for name in sorted(state.owners().intersection(asked.own if sessions is None else sessions)):
+        upto = state.journal.size if state.records.get(name) else -1
+        units = None if taken is None else tuple(u for u in taken if makers.get(step_of(u)) == name)
+        out.append(Use(name, upto, manifest_upto(asked, state, name), units))
+    return tuple(out)
 
 
 def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:

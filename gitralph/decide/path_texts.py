@@ -318,7 +318,7 @@ def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
 
     `git checkout` may put an old text back, and an agent may write from an old copy: both leave the same
     texts. Where no event read the file before the edit, only the time of git's index tells them apart. In
-    doubt nobody's line is refused.
+    doubt the mark goes, so that no line is refused for it.
     """
     times = [r.mtime for r in records if str(r.offset) in step.over]
     try:
@@ -345,7 +345,7 @@ def path_level(scene: Scene, state: PathState) -> bool:
 def claimants(state: PathState) -> set[str]:
     """The sessions that have the path itself pending, without its lines.
 
-    What a commit told of counts for these alone.
+    Only such a claim ends when a commit has told of it.
     """
     return state.bare | {name for name in state.records if any(not r.is_exact for r in state.untold(name))}
 

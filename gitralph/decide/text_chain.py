@@ -114,18 +114,23 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
     return None
 
 
+def maybe_since_head(scene: Scene, state: PathState) -> list[Record]:
+    """The records since the file last was as in HEAD; all of them where no record ever saw it so."""
+    since = records_since_head(scene, state)
+    return state.journal.records if since is None else since
+
+
 def others(scene: Scene, state: PathState) -> list[str]:
     """The other sessions whose records stand between HEAD's text and the file."""
-    since = records_since_head(scene, state)
-    known = state.journal.records if since is None else since
-    found = {r.session for r in known if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
+    since = maybe_since_head(scene, state)
+    found = {r.session for r in since if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
     return sorted((found | state.bare | _came_with(scene, state, since)) - scene.own)
 
 
-def _came_with(scene: Scene, state: PathState, since: list[Record] | None) -> set[str]:
+def _came_with(scene: Scene, state: PathState, since: list[Record]) -> set[str]:
     """The sessions that edited the file at its old path and had something uncommitted when it was moved."""
     to = path_records.arrival(state.journal) if state.came_with else None
-    if to is None or to.other_path is None or (since is not None and to not in since):
+    if to is None or to.other_path is None or to not in since:
         return set()
     entry = history.entry_at(scene.repo, to.head, to.other_path)
     is_clean = isinstance(entry, Entry) and entry.oid.decode() == to.after

@@ -272,7 +272,8 @@ class Attempt:
                     )
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
-                # Nobody will bring the line any more, and of HEAD it covers only what HEAD got there since.
+                # Nobody will bring the line any more. The hunk is over something of HEAD's only where HEAD
+                # got lines in this place that no step knows.
                 if known.by_unit.get(foreign) and self._has_other_version(made):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:

@@ -49,7 +49,7 @@ def caught(
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None.
 
-    `includes` are others whose pieces may go along, also without later pieces that lie over them.
+    `includes` are others whose pieces may go along. A later piece that lies over such a one may stay behind.
     `superseded` gives lines that may go too, where one of the named owners took the line last. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
     lines that HEAD had.

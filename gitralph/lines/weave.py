@@ -33,7 +33,10 @@ class Hunk:
         self.left = START
         self.right = END
         self.assigned = False
-        """A person gave these lines to the owner, or gave away some of them and left the rest to nobody."""
+        """True for lines that follow no other line.
+
+        A person gave them to the owner or left them to nobody, or a record of nobody's offers them.
+        """
 
     def touched(self) -> list[int]:
         """Return every atom on which this hunk has an operation."""

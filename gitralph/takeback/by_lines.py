@@ -7,12 +7,11 @@ from collections.abc import Collection
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import records_of
 from gitralph.decide.path_texts import ARRIVED, PathTexts
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
+from gitralph.hook.journal import GAP, PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
 from gitralph.lines.terms import Reversal
 from gitralph.takeback.land_files import Replacement
@@ -43,10 +42,8 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
 
 def since_head(found: Survey, path: bytes) -> list[Record]:
     """The session's records of a path since the file last was as in HEAD; all of them where it never was."""
-    scene, state = found.scene, found.states[path]
-    since = text_chain.records_since_head(scene, state)
-    own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
-    return sorted(own, key=lambda record: record.offset)
+    since = text_chain.maybe_since_head(found.scene, found.states[path])
+    return [r for r in since if r.op != GAP and r.session in found.scene.own]
 
 
 def why_untold(found: Survey, path: bytes) -> Left | None:
