@@ -91,6 +91,15 @@ def make_repo(tmp_path: Path, environ: dict[str, str]) -> Callable[[str], Repo]:
     return lambda name: Repo.init(tmp_path / name, environ)
 
 
+@pytest.fixture
+def probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``doctor`` remembers what came of a probe."""
+    from gitralph.setup.doctor import probe
+    from tests.support.probes import remembered
+
+    monkeypatch.setattr(probe, "fire", remembered)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name what was skipped and why, also in a quiet run."""
     reasons = [

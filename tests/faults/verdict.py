@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.scenes import Place
+from tests.support import checks
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def leftovers(root: Path) -> list[str]:
 def fsck(place: Place) -> str:
     """What ``git fsck --strict`` complains of; a dangling object is no complaint."""
     done = subprocess.run(
-        ["git", "fsck", "--strict", "--no-dangling", "--no-progress"],
+        ["git", *checks.FSCK],
         cwd=place.root,
         env=place.env,
         capture_output=True,

@@ -9,9 +9,10 @@ import pytest
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 
-pytestmark = pytest.mark.wired
+pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
 
 LINES = [f"line {number}\n" for number in range(1, 21)]
+FULL = bool(os.environ.get("RALPH_FULL"))
 HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
 FORMS: dict[str, tuple[bytes, int]] = {
     "sh": (b"#!/bin/sh\nset -e\necho theirs >>ran\n", 0o755),
@@ -21,6 +22,14 @@ FORMS: dict[str, tuple[bytes, int]] = {
     "not executable": (b"#!/bin/sh\necho theirs >>ran\n", 0o644),
 }
 
+PLACES = ("hooks", "core.hooksPath")
+
+
+def _pairs(first: int) -> list[tuple[str, str]]:
+    """Places by turns, so that 0 and 1 together are every pair; with RALPH_FULL=1 each is."""
+    turns = enumerate(FORMS, first)
+    return [(form, place) for n, form in turns for place in PLACES if FULL or place == PLACES[n % 2]]
+
 
 def changed(*numbers: int, word: str = "new") -> str:
     """The file with some lines changed."""
@@ -28,16 +37,18 @@ def changed(*numbers: int, word: str = "new") -> str:
 
 
 @pytest.fixture
-def guarded(empty_repo: Repo, environ: dict[str, str]) -> Repo:
-    """A repository with the guard, and a live session that has line 5 of ``f`` and all of ``new`` pending."""
-    repo = empty_repo
-    repo.write("f", "".join(LINES))
-    repo.write("g", "g\n")
-    repo.commit_all("base")
-    repo.ralph("install", "--guard")
-    repo.start("S1")
-    repo.edit("S1", "f", changed(5))
-    return repo
+def guarded(tmp_path: Path, environ: dict[str, str]) -> Repo:
+    """A repository with the guard, and a live session that has line 5 of ``f`` pending."""
+
+    def make(repo: Repo) -> None:
+        repo.write("f", "".join(LINES))
+        repo.write("g", "g\n")
+        repo.commit_all("base")
+        repo.ralph("install", "--guard")
+        repo.start("S1")
+        repo.edit("S1", "f", changed(5))
+
+    return Repo.once("guarded", tmp_path / "repo", environ, make)
 
 
 def commit(
@@ -153,7 +164,7 @@ def test_a_mode_that_is_none_is_said_once_and_refuses(
 @pytest.mark.parametrize("switch", ["0", "1"])
 def test_a_hook_that_is_none_is_said(guarded: Repo, words: tuple[str, ...], switch: str) -> None:
     """Also where the guard is switched off: who wired it wrongly would never know."""
-    done = guarded.ralph("guard", *words, code=129, env={"RALPH_GUARD": switch}, process=True)
+    done = guarded.ralph("guard", *words, code=129, env={"RALPH_GUARD": switch}, process=len(words) == 1)
     assert "error: 'pre-comit' is " in done.said
 
 
@@ -182,8 +193,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("where", ["hooks", "core.hooksPath"])
+@pytest.mark.parametrize(("form", "where"), _pairs(0))
 def test_it_chains_what_is_there_and_every_byte_comes_back(
     guarded: Repo, environ: dict[str, str], form: str, where: str
 ) -> None:
@@ -302,16 +312,18 @@ ALL = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
 
 @pytest.fixture
-def narrow(empty_repo: Repo) -> Repo:
+def narrow(tmp_path: Path, environ: dict[str, str]) -> Repo:
     """S1 and S2 in one file, the guard told to narrow by its installation."""
-    repo = empty_repo
-    repo.write("f", "".join(LINES))
-    repo.commit_all("base")
-    repo.ralph("install", "--guard=narrow")
-    repo.start("S1")
-    repo.edit("S1", "f", changed(5))
-    repo.edit("S2", "f", changed(5, 15))
-    return repo
+
+    def make(repo: Repo) -> None:
+        repo.write("f", "".join(LINES))
+        repo.commit_all("base")
+        repo.ralph("install", "--guard=narrow")
+        repo.start("S1")
+        repo.edit("S1", "f", changed(5))
+        repo.edit("S2", "f", changed(5, 15))
+
+    return Repo.once("narrow", tmp_path / "repo", environ, make)
 
 
 def _is_narrowed(repo: Repo, environ: dict[str, str]) -> str:
@@ -322,8 +334,7 @@ def _is_narrowed(repo: Repo, environ: dict[str, str]) -> str:
     return said
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("where", ["hooks", "core.hooksPath"])
+@pytest.mark.parametrize(("form", "where"), _pairs(1))
 def test_every_hook_that_is_there_runs_too_and_every_byte_comes_back(
     narrow: Repo, environ: dict[str, str], form: str, where: str
 ) -> None:

@@ -12,9 +12,10 @@ from gitralph.setup.doctor import probe, samples
 from gitralph.setup.install.table import AGENTS
 from tests.support import shells
 from tests.support.home import Home
+from tests.support.probes import FIRE
 from tests.support.repo import Repo
 
-pytestmark = pytest.mark.wired
+pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
 
 SETTINGS = ".claude/settings.json"
 COMMAND = "git ralph hook claude-code"
@@ -94,7 +95,10 @@ def test_it_leaves_nothing_behind(home: Home, tmp_path: Path) -> None:
     assert list(home.cwd.iterdir()) == []
 
 
-def test_it_writes_nothing_into_the_repository(home: Home, repo: Repo) -> None:
+def test_it_writes_nothing_into_the_repository(
+    home: Home, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "fire", FIRE)
     home.ralph("install", "--agent", "claude-code")
     home.cwd = repo.root
     found = document(home, 0)
@@ -364,7 +368,7 @@ def test_every_agent_has_a_sample() -> None:
 
 @pytest.mark.parametrize("agent", samples.SAMPLES)
 def test_a_probe_is_exact(home: Home, agent: str) -> None:
-    shot = probe.fire(agent, AGENTS[agent].command, home.env)
+    shot = FIRE(agent, AGENTS[agent].command, home.env)
     assert (shot.exact, shot.code, shot.printed, shot.shell) == ("payload", 0, "", True)
 
 

@@ -13,7 +13,7 @@ from gitralph.setup.install.table import AGENTS, EXTENSION, MANUAL, SETTINGS, Ag
 from tests.support.home import Home
 from tests.support.repo import Repo
 
-pytestmark = pytest.mark.wired
+pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
 
 WIRED = [agent for agent in AGENTS.values() if agent.form != MANUAL]
 FILES = [agent for agent in AGENTS.values() if agent.form == SETTINGS]

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from tests.support.repo import Repo
 
 Row = tuple[str, str]  # mode, oid
+# without the two children for files of git's that nothing here writes
+FSCK = (
+    *("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false"),
+    *("fsck", "--strict", "--no-dangling", "--no-progress"),
+)
 
 
 @dataclass
@@ -241,7 +246,7 @@ def _consumption_is_explained(repo: "Repo", name: str, fields: dict[str, Any]) -
 def repository_is_sound(repo: "Repo", before: Snapshot, after: Snapshot) -> None:
     """git fsck is clean; both reflogs name the new commit."""
     if (after.objects, after.refs, after.index) != (before.objects, before.refs, before.index):
-        assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == "", "fsck"
+        assert repo.git(*FSCK) == "", "fsck"
     if after.head == before.head:
         return
     names = ["HEAD", after.branch] if after.branch else ["HEAD"]

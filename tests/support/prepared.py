@@ -13,8 +13,8 @@ _HEADER, _STATS, _FIXED = 12, 24, 62  # of an index of version 2, see gitformat-
 _folders: dict[str, Path] = {}
 
 
-def copy(name: str, root: Path, make: Callable[[Path], None]) -> None:
-    """Put what ``make`` makes in a folder at ``root``; it is called the first time."""
+def copy(name: str, root: Path, make: Callable[[Path], object]) -> Path:
+    """Put what ``make`` makes in a folder at ``root``; it is called the first time. Returns that folder."""
     if name not in _folders:
         folder = Path(tempfile.mkdtemp(prefix="gitralph-tests-"))
         # a spawned child that copies has its own
@@ -24,6 +24,7 @@ def copy(name: str, root: Path, make: Callable[[Path], None]) -> None:
     shutil.copytree(_folders[name], root, symlinks=True, dirs_exist_ok=True)
     os.utime(root)  # a new folder, whose files are older than anything a test writes
     _look_again(root)
+    return _folders[name]
 
 
 def _remove(folder: Path, owner: int) -> None:

@@ -23,6 +23,8 @@ GIT_CONFIG = """\
 \tdetachedHead = false
 [gc]
 \tauto = 0
+[maintenance]
+\tauto = false
 """
 _GIT_VARIABLES = {
     "GIT_CONFIG_NOSYSTEM": "1",

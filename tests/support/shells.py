@@ -1,6 +1,10 @@
 """Shell commands as agents run them: the event before, the command itself, the event after."""
 
+import os
 import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tests.support.repo import Repo
@@ -53,3 +57,14 @@ class Shell:
 def run(repo: Repo, session: str, command: str, call: str | None = None) -> Shell:
     """A whole shell call."""
     return Shell(repo, session, command, call).begin().work().end()
+
+
+def words_of(line: str, cwd: Path, env: Mapping[str, str]) -> list[str]:
+    """What a real shell and git hand ``git-ralph`` where a line is typed."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "git-ralph")
+        program.write_text('#!/bin/sh\nprintf "%s\\0" "$@" >"${0%/*}/words"\n')
+        program.chmod(0o755)
+        full = {**env, "PATH": f"{folder}:{env['PATH']}"}
+        subprocess.run(["/bin/sh", "-c", line], cwd=cwd, env=full, check=True, capture_output=True)
+        return os.fsdecode(Path(folder, "words").read_bytes()).split("\0")[:-1]
