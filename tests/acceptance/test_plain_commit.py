@@ -11,11 +11,11 @@ from tests.support import checks, payloads, shells
 from tests.support.guarded import TEN, Ended, commit_as, git_as, left_behind, narrowing, ten
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 FORMS = {"as it stands": (), "all": ("-a",), "paths": ("--", "f", "g", "h"), "include": ("-i", "f", "g", "h")}
 ALL = ("as it stands", "all", "paths", "include")
 # one reason that stops a commit is tried in each form, the others in two, with RALPH_FULL=1 in each
-FULL = bool(os.environ.get("RALPH_FULL"))
 
 
 def _shared(repo: Repo) -> None:

@@ -9,9 +9,9 @@ import pytest
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, Done
+from tests.support.size import FULL
 from tests.support.texts import changed
 
-FULL = bool(os.environ.get("RALPH_FULL"))
 _MOUNT = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"'
 
 

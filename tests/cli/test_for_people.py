@@ -23,6 +23,7 @@ from tests.support import payloads, source, terminal, tree
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
+from tests.support.size import FULL
 from tests.support.texts import TEN, changed
 from tests.words import test_ways_out
 
@@ -453,7 +454,6 @@ def test_an_apostrophe_in_a_comment_opens_no_quote() -> None:
     assert max(map(len, rows)) <= 40
 
 
-FULL = bool(os.environ.get("RALPH_FULL"))
 LISTS = [
     ("session", "list"),
     ("log",),

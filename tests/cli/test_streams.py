@@ -1,17 +1,16 @@
 """Closed, full and broken standard streams: no traceback, nothing said into a file, honest exits."""
 
-import os
 import subprocess
 
 import pytest
 
 from tests.support import payloads, runner
 from tests.support.repo import Repo
+from tests.support.size import FULL
 from tests.support.texts import TEN, changed
 
 pytestmark = pytest.mark.wired
 
-FULL = bool(os.environ.get("RALPH_FULL"))
 CLOSED = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]
 DISK_FULL = ["2>/dev/full", ">/dev/full 2>/dev/full"]
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
 
 LINES = [f"line {number}\n" for number in range(1, 21)]
-FULL = bool(os.environ.get("RALPH_FULL"))
 HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
 FORMS: dict[str, tuple[bytes, int]] = {
     "sh": (b"#!/bin/sh\nset -e\necho theirs >>ran\n", 0o755),

@@ -4,7 +4,6 @@ Each row takes a guard that works, does one thing to it, and says whether it sti
 Where it does not, ``doctor`` must say so and name the command that mends it; after that it must judge again.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,9 @@ import pytest
 from gitralph.commit import guard_script
 from tests.support.guarded import TEN, git_as, narrowing, ten
 from tests.support.repo import Repo
+from tests.support.size import FULL
 
 pytestmark = pytest.mark.usefixtures("probes")
-FULL = bool(os.environ.get("RALPH_FULL"))
 A, B = "agent-one", "agent-two"
 
 
