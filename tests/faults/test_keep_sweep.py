@@ -79,7 +79,7 @@ def test_gc_killed_anywhere(tmp_path: Path, environ: dict[str, str]) -> None:
     assert ended.code == 0, ended
     assert wrong_after_gc(reference) == []
     bad = []
-    for point in strace.chosen(points, 3, _NAMES):
+    for point in strace.chosen(points, 2, _NAMES):
         place = scene.copy(tmp_path / "hurt")
         ended = strace.hurt(place, point, "signal=KILL")
         assert ended.code in (-9, 0), (point, ended)
@@ -123,7 +123,7 @@ def test_install_and_uninstall_killed_anywhere(command: str, tmp_path: Path, env
     ended, points = strace.points(Place(tmp_path, prepared().env, args), tmp_path / "calls")
     assert ended.code == 0, ended
     bad = []
-    for point in strace.chosen(points, 3, _NAMES):
+    for point in strace.chosen(points, 2, _NAMES):
         home = prepared()
         strace.hurt(Place(tmp_path, home.env, args), point, "signal=KILL")
         if home.read(".claude/settings.json") not in allowed:

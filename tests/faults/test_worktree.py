@@ -166,7 +166,7 @@ def test_killed_before_every_call(
     assert ended.code == 0, ended
     wanted = _outcome(place)
     assert _wrong(place, work) == []
-    for point in strace.chosen(points, 2, _NAMES):
+    for point in strace.chosen(points, 1, _NAMES):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         hurt = strace.hurt(place, point, "signal=KILL")
@@ -186,7 +186,7 @@ def test_a_merge_that_was_killed_is_settled_by_any_commit(
     before = _outcome(place)
     _, points = strace.points(place, tmp_path / "calls")
     landed = _outcome(place)
-    for point in strace.chosen([p for p in points if p.call in _NAMES], 4):
+    for point in strace.chosen([p for p in points if p.call in _NAMES], 3):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         strace.hurt(place, point, "signal=KILL")
@@ -202,7 +202,7 @@ def test_a_merge_that_was_killed_is_settled_by_any_commit(
 
 def _git_killed(place: Place, name: str, when: int) -> bool:
     """Kill the command and its git before git's ``when``-th call of one kind; False when there is none."""
-    words = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", os.devnull, "-e", f"trace={name}"]
+    words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={name}"]
     words += ["-e", f"inject={name}:signal=KILL:when={when}"]
     return strace.run([*words, *strace.COMMAND, *place.args], place.root, place.env).code != 0
 
@@ -229,7 +229,7 @@ def test_git_itself_killed(
     work = _blobs(place)
     assert place.again().code == 0
     wanted = _outcome(place)
-    for when in range(1, 40 if strace.FULL else 6, 1 if strace.FULL else 2):
+    for when in range(1, 40) if strace.FULL else (1, 4):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         if not _git_killed(place, name, when):
@@ -238,6 +238,7 @@ def test_git_itself_killed(
             if lock.parent.name != "locks":
                 lock.unlink()
         bad += [f"{name} {when}: {one}" for one in _again(place, wanted, work)]
+    assert strace.FULL or when > 1, "git was never hurt"
 
 
 def _shim(folder: Path, call: str, when: int, also_us: bool) -> Path:
