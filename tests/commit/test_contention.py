@@ -28,10 +28,9 @@ from tests.support import payloads
 from tests.support.keep import state
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE, wait_for
+from tests.support.size import FULL
 
 pytestmark = pytest.mark.wired
-
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
 
 
 def _ralph(repo: Repo, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -108,7 +107,7 @@ def _race(repo: Repo, workers: int, rounds: int) -> float:
 
 @pytest.mark.slow
 def test_all_commits_of_many_processes_land(repo: Repo) -> None:
-    _race(repo, *((8, 5) if FULL else (6, 3)))
+    _race(repo, *((8, 5) if FULL else (3, 2)))
 
 
 @pytest.mark.slow
@@ -148,7 +147,7 @@ def _user_at_work(repo: Repo, seed: int, stop: threading.Event) -> list[str]:
 def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
     """Nothing lost, doubled, foreign or phantom."""
     base, stop = repo.head(), threading.Event()
-    workers, rounds = (6, 12) if FULL else (3, 3)
+    workers, rounds = (6, 12) if FULL else (2, 2)
 
     def work(n: int) -> None:
         for turn in range(rounds):
@@ -186,7 +185,7 @@ def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
     git refuses the later of two commits that run at once, so ours may make it refuse his. How often is a
     question of the machine, which ``benchmarks/contention`` answers; what we do under locks is asked below.
     """
-    agents, commits = (8, 10) if FULL else (4, 2)
+    agents, commits = (8, 10) if FULL else (3, 2)
     found = contention.run(tmp_path / "repository", agents, commits, 20)
     assert found.codes == {0: agents * commits}
     assert set(found.failed) <= {"HEAD moved", "index.lock held", "ref locked"}
@@ -210,9 +209,9 @@ def test_our_locks_are_held_for_renames_alone(repo: Repo, tmp_path: Path) -> Non
     repo.edit("S1", "a", "mine\n")
     log = tmp_path / "log"
     wanted = "execve,?link,linkat,?rename,?renameat,renameat2,?unlink,unlinkat,?open,openat,fsync,fdatasync"
-    traced = ["strace", "-f", "-qq", "-s", "400", "-o", str(log), "-e", f"trace={wanted}", *COMMAND]
+    traced = ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "400", "-o", str(log), "-e", f"trace={wanted}"]
     done = subprocess.run(
-        [*traced, "commit", "--session", "S1", "-m", "x"], cwd=repo.root, env=repo.env, check=False
+        [*traced, *COMMAND, "commit", "--session", "S1", "-m", "x"], cwd=repo.root, env=repo.env, check=False
     )
     assert done.returncode == 0
     lines = [line for line in log.read_text().splitlines() if "ENOENT" not in line]
@@ -305,7 +304,7 @@ def test_what_was_decided_does_not_stand_where_head_changed_the_path(
 
 def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> None:
     """An edit during commit stays pending: one session edits on and on while it is being committed."""
-    total, base, stop = (60 if FULL else 15), repo.head(), threading.Event()
+    total, base, stop = (60 if FULL else 10), repo.head(), threading.Event()
 
     def edit() -> None:
         for n in range(1, total):
@@ -390,7 +389,7 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
         fcntl.flock(file, fcntl.LOCK_EX)
         track = ["track", "--session", "S2", "u"]
         for words in (["status"], ["ls-files"], ["diff"], ["session", "list"], track):
-            assert _ralph(repo, *words).returncode == 0
+            repo.ralph(*words)
         repo.edit("S1", "b", "changed\n", process=True)
         assert repo.pending("S1") == ["a", "b"]
 

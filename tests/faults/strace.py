@@ -9,9 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+
+from tests.faults.scenes import Place
+from tests.support.size import FULL
 
 COMMAND = [sys.executable, "-P", "-m", "gitralph"]
 # A name that the machine's architecture lacks is passed over because of its question mark.
@@ -38,8 +43,6 @@ CALLS = (
 )
 _SET = ",".join("?" + name for name in CALLS)
 LIMIT = 60.0
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
-"""Every point of every sweep; else a number of them that fits CI."""
 
 
 @dataclass(frozen=True)
@@ -102,16 +105,29 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     return {**env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 
 
-def _run(words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes) -> Ended:
-    child = subprocess.Popen(
-        [*words],
-        cwd=cwd,
-        env=_environment(env),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+@contextmanager
+def _on_one_core() -> Iterator[None]:
+    # strace and what it traces wake each other at every call: on two cores that takes twice the time
+    all_cores, stat = os.sched_getaffinity(0), Path("/proc/self/stat").read_text()
+    os.sched_setaffinity(0, {int(stat.rpartition(")")[2].split()[36])})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_cores)
+
+
+def run(words: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> Ended:
+    """Run a command that is traced, or that starts one that is."""
+    with _on_one_core():
+        child = subprocess.Popen(
+            [*words],
+            cwd=cwd,
+            env=_environment(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
     try:
         out, err = child.communicate(stdin, timeout=LIMIT)
     except subprocess.TimeoutExpired:
@@ -124,22 +140,15 @@ def _run(words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes) -
     return Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
-def points(
-    args: Sequence[str],
-    cwd: str,
-    env: Mapping[str, str],
-    stdin: bytes,
-    log: str,
-    command: Sequence[str] = COMMAND,
-) -> tuple[Ended, list[Point]]:
-    """Run ``git ralph <args>`` unharmed; how it ended and every call that may change something."""
-    ended = _run([*recording(log), *command, *args], cwd, env, stdin)
+def points(place: Place, log: Path, command: Sequence[str] = COMMAND) -> tuple[Ended, list[Point]]:
+    """Run the place's command unharmed; how it ended and every call that may change something."""
+    ended = run([*recording(log), *command, *place.args], place.root, place.env, place.stdin)
     return ended, calls_in(log)
 
 
-def recording(log: str) -> list[str]:
+def recording(log: Path) -> list[str]:
     """strace that writes every call that may change something into ``log``."""
-    return ["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}"]
+    return ["strace", "-qq", "-s", "80", "-o", str(log), "-e", f"trace={_SET}"]
 
 
 def injecting(point: Point, how: str) -> list[str]:
@@ -148,11 +157,11 @@ def injecting(point: Point, how: str) -> list[str]:
     return ["strace", "-qq", "-o", os.devnull, "-e", f"trace={point.call}", "-e", inject]
 
 
-def calls_in(log: str) -> list[Point]:
+def calls_in(log: Path) -> list[Point]:
     """The calls of a log, each with its number among those of its kind."""
     counts: dict[str, int] = {}
     found = []
-    with open(log, encoding="utf-8", errors="replace") as file:
+    with log.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             call = re.match(r"([a-z0-9]+)\(", line)
             if call is None:
@@ -164,14 +173,6 @@ def calls_in(log: str) -> list[Point]:
     return found
 
 
-def hurt(
-    point: Point,
-    how: str,
-    args: Sequence[str],
-    cwd: str,
-    env: Mapping[str, str],
-    stdin: bytes,
-    command: Sequence[str] = COMMAND,
-) -> Ended:
-    """Run ``git ralph <args>`` with ``how`` (``signal=KILL``, ``error=ENOSPC``) before one call."""
-    return _run([*injecting(point, how), *command, *args], cwd, env, stdin)
+def hurt(place: Place, point: Point, how: str, command: Sequence[str] = COMMAND) -> Ended:
+    """Run the place's command with ``how`` (``signal=KILL``, ``error=ENOSPC``) before one call."""
+    return run([*injecting(point, how), *command, *place.args], place.root, place.env, place.stdin)

@@ -75,13 +75,13 @@ def test_gc_killed_anywhere(tmp_path: Path, environ: dict[str, str]) -> None:
     template = swept_scene(tmp_path / "template", environ)
     scene = scenes.Scene("gc", template.root, environ, ("gc",))
     reference = scene.copy(tmp_path / "reference")
-    ended, points = strace.points(("gc",), str(reference.root), environ, b"", str(tmp_path / "calls"))
+    ended, points = strace.points(reference, tmp_path / "calls")
     assert ended.code == 0, ended
     assert wrong_after_gc(reference) == []
     bad = []
-    for point in strace.chosen(points, 4, _NAMES):
+    for point in strace.chosen(points, 2, _NAMES):
         place = scene.copy(tmp_path / "hurt")
-        ended = strace.hurt(point, "signal=KILL", ("gc",), str(place.root), environ, b"")
+        ended = strace.hurt(place, point, "signal=KILL")
         assert ended.code in (-9, 0), (point, ended)
         bad += [f"killed at {point}: {one}" for one in wrong_after_gc(place)]
         shutil.rmtree(place.root)
@@ -120,12 +120,12 @@ def test_install_and_uninstall_killed_anywhere(command: str, tmp_path: Path, env
         return home
 
     args = (command, *AGENTS)
-    ended, points = strace.points(args, str(tmp_path), prepared().env, b"", str(tmp_path / "calls"))
+    ended, points = strace.points(Place(tmp_path, prepared().env, args), tmp_path / "calls")
     assert ended.code == 0, ended
     bad = []
-    for point in strace.chosen(points, 4, _NAMES):
+    for point in strace.chosen(points, 2, _NAMES):
         home = prepared()
-        strace.hurt(point, "signal=KILL", args, str(tmp_path), home.env, b"")
+        strace.hurt(Place(tmp_path, home.env, args), point, "signal=KILL")
         if home.read(".claude/settings.json") not in allowed:
             bad.append(f"killed at {point}: the settings are torn")
         home.ralph(*args)

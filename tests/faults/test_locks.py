@@ -15,8 +15,9 @@ from tests.faults import scenes, strace, verdict
 from tests.faults.scenes import Place
 from tests.faults.strace import COMMAND
 from tests.support.runner import PATIENCE
+from tests.support.size import FULL
 
-LIMIT = locks.WAIT if strace.FULL else 1.0
+LIMIT = locks.WAIT if FULL else 1.0
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),
@@ -104,11 +105,11 @@ def _activity(pid: str) -> tuple[bool, str]:
     return "\nState:\tt" in said.replace("\tT", "\tt"), said.partition("voluntary_ctxt_switches")[2]
 
 
-def _stopped_child(strace_pid: int) -> int:
+def _stopped_child(slow: subprocess.Popen[bytes]) -> int:
     """The traced process, once it has stopped for good: tracing stops it for moments too."""
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        for pid in Path(f"/proc/{strace_pid}/task/{strace_pid}/children").read_text().split():
+    while slow.poll() is None and time.monotonic() < deadline:
+        for pid in Path(f"/proc/{slow.pid}/task/{slow.pid}/children").read_text().split():
             before = _activity(pid)
             time.sleep(0.5)
             if before[0] and _activity(pid) == before:
@@ -123,7 +124,7 @@ def test_a_stopped_holder_makes_others_busy_and_finishes_when_it_goes_on(place: 
     place.edit("e", "by S2\n", session="S2")
     slow = _stop_at(place, call, 2 if call == "link" else 3)
     try:
-        pid = _stopped_child(slow.pid)
+        pid = _stopped_child(slow)
         done = place.ralph("commit", "--session", "S2", "-m", "y")
         assert done.code == 75, done.said
         assert str(pid) in done.said

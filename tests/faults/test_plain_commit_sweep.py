@@ -6,24 +6,29 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.faults import strace, verdict
 from tests.faults.scenes import Place, Scene
+from tests.faults.strace import Point
+from tests.support import sealed
 from tests.support.guarded import TEN, ten
+from tests.support.size import FULL
 
 GIT = shutil.which("git") or "git"
 TOOL = shutil.which("git-ralph") or "git-ralph"
 FORMS = {"as it stands": (), "all": ("-a",), "paths": ("--", "f", "g", "h")}
-_FULL_ONLY = pytest.mark.skipif(not strace.FULL, reason="the whole sweep: only with RALPH_FULL=1")
+_FIRST = next(iter(FORMS))
+_FULL_ONLY = pytest.mark.skipif(not FULL, reason="the whole sweep: only with RALPH_FULL=1")
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 # in a CI run each form meets the hook that judges and one more, with RALPH_FULL=1 all
 PAIRS = [
     (form, hook)
     for number, form in enumerate(FORMS)
-    for hook in (HOOKS if strace.FULL else (HOOKS[0], HOOKS[1 + number]))
+    for hook in (HOOKS if FULL else (HOOKS[0], HOOKS[1 + number]))
 ]
 
 pytestmark = [
@@ -81,22 +86,40 @@ def _template(folder: Path, environ: dict[str, str], form: str) -> Scene:
     return Scene(form, folder, env, ("commit", "-q", "-m", "x", *FORMS[form]))
 
 
+@cache
+def _unharmed(lasting: Path, form: str) -> tuple[Scene, State, State, list[Point]]:
+    """A form's scene, made once for all its tests; what is before and after; git's own calls."""
+    folder = lasting / form.replace(" ", "-")
+    scene = _template(folder / "template", sealed.environment(folder / "home"), form)
+    place = scene.copy(folder / "reference")
+    before = _state(place)
+    ended, points = strace.points(place, folder / "calls", [GIT])
+    assert ended.code == 0, ended
+    assert verdict.leftovers(place.root) == [], "before any command of ours"
+    after = _state(place)
+    assert after.tree != before.tree
+    assert after.pending == ""
+    return scene, before, after, points
+
+
+@cache
+def _calls(lasting: Path, form: str, hook: str) -> list[Point]:
+    """What one hook of ours calls."""
+    folder, log = lasting / form.replace(" ", "-") / hook, lasting / "log"
+    folder.mkdir()
+    place = _unharmed(lasting, form)[0].copy(folder / "reference")
+    assert _git(place, _shim(folder / "shim", hook, strace.recording(log), False), hook) == 0
+    points = [point for point in strace.calls_in(log) if "__pycache__" not in point.shown]
+    assert points, "the hook was never traced"
+    return points
+
+
 class Sweep:
     """One form of commit: how it ends unharmed, and copies of it to hurt."""
 
-    def __init__(self, folder: Path, environ: dict[str, str], form: str) -> None:
+    def __init__(self, folder: Path, lasting: Path, form: str) -> None:
         self.folder, self.form = folder, form
-        self.scene = _template(folder / "template", environ, form)
-        place = self.scene.copy(folder / "reference")
-        self.before = _state(place)
-        ended, self.points = strace.points(
-            place.args, str(place.root), place.env, b"", str(folder / "calls"), command=[GIT]
-        )
-        assert ended.code == 0, ended
-        assert verdict.leftovers(place.root) == [], "before any command of ours"
-        self.after = _state(place)
-        assert self.after.tree != self.before.tree
-        assert self.after.pending == ""
+        self.scene, self.before, self.after, self.points = _unharmed(lasting, form)
         self.bad: list[str] = []
         self.tried = self.landed = 0
 
@@ -137,26 +160,26 @@ class Sweep:
         self.bad += [f"{self.form}, {what}: {one}" for one in wrong]
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("plain")
+
+
 @pytest.fixture
-def sweeps(tmp_path: Path, environ: dict[str, str]) -> Iterator[list[Sweep]]:
-    made: list[Sweep] = []
-    yield made
-    for one in made:
-        print(f"{one.form}: {one.tried} faults, {one.landed} landed")
-        assert not one.bad, f"{len(one.bad)} of {one.tried} went wrong:\n" + "\n".join(one.bad[:20])
-        assert one.tried
+def sweep(form: str, tmp_path: Path, lasting: Path) -> Iterator[Sweep]:
+    one = Sweep(tmp_path, lasting, form)
+    yield one
+    print(f"{one.form}: {one.tried} faults, {one.landed} landed")
+    assert not one.bad, f"{len(one.bad)} of {one.tried} went wrong:\n" + "\n".join(one.bad[:20])
+    assert one.tried
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_git_itself_killed_before_every_call(
-    form: str, sweeps: list[Sweep], tmp_path: Path, environ: dict[str, str]
-) -> None:
+def test_git_itself_killed_before_every_call(form: str, sweep: Sweep) -> None:
     """Before our first hook, while it reads, while it moves the branch: 0 manual steps."""
-    sweep = Sweep(tmp_path, environ, form)
-    sweeps.append(sweep)
-    for point in strace.chosen(sweep.points, 2):
+    for point in strace.chosen(sweep.points, 2 if form == _FIRST else 1):
         place = sweep.copy()
-        ended = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"", command=[GIT])
+        ended = strace.hurt(place, point, "signal=KILL", [GIT])
         assert ended.code in (-9, 0), ended
         sweep.judge(place, f"git killed at {point}")
 
@@ -173,7 +196,7 @@ def _shim(folder: Path, hook: str, words: list[str], also_git: bool) -> dict[str
         f'{shlex.join(words)} {shlex.join(strace.COMMAND)} "$@"\ncode=$?\n{tail}exit $code\n'
     )
     tool.chmod(0o755)
-    return {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
 def _git(place: Place, more: dict[str, str], hook: str) -> int:
@@ -181,12 +204,9 @@ def _git(place: Place, more: dict[str, str], hook: str) -> int:
     first, *rest = place.args
     edits = ["-e"] if hook == "commit-msg" else []
     env = {**place.env, **more, "GIT_EDITOR": "true"}
-    words = [GIT, first, *edits, *rest]
-    done = subprocess.run(
-        words, cwd=place.root, env=env, capture_output=True, check=False, timeout=strace.LIMIT
-    )
-    assert b"Traceback" not in done.stderr, done.stderr
-    return done.returncode
+    ended = strace.run([GIT, first, *edits, *rest], place.root, env)
+    assert "Traceback" not in ended.err, ended.err
+    return ended.code
 
 
 @pytest.mark.parametrize(
@@ -194,17 +214,10 @@ def _git(place: Place, more: dict[str, str], hook: str) -> int:
 )
 @pytest.mark.parametrize(("form", "hook"), PAIRS)
 def test_the_guard_killed_before_every_call(
-    form: str, hook: str, also_git: bool, sweeps: list[Sweep], tmp_path: Path, environ: dict[str, str]
+    form: str, hook: str, also_git: bool, sweep: Sweep, tmp_path: Path, lasting: Path
 ) -> None:
     """Each hook of ours, alone and together with the git that waits for it."""
-    sweep = Sweep(tmp_path, environ, form)
-    sweeps.append(sweep)
-    log = str(tmp_path / "log")
-    place = sweep.copy()
-    assert _git(place, _shim(tmp_path / "shim", hook, strace.recording(log), False), hook) == 0
-    points = [p for p in strace.calls_in(log) if "__pycache__" not in p.shown]
-    assert points, "the hook was never traced"
-    for point in strace.chosen(points, 3 if hook == "pre-commit" else 2):
+    for point in strace.chosen(_calls(lasting, form, hook), 2 if (form, hook) == PAIRS[0] else 1):
         place = sweep.copy()
         shim = _shim(tmp_path / "shim", hook, strace.injecting(point, "signal=KILL"), also_git)
         _git(place, shim, hook)
@@ -214,17 +227,12 @@ def test_the_guard_killed_before_every_call(
 @pytest.mark.parametrize("error", ["ENOSPC", pytest.param("EROFS", marks=_FULL_ONLY)])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_or_read_only_disk_stops_the_commit_or_not_and_nothing_is_lost(
-    form: str, error: str, sweeps: list[Sweep], tmp_path: Path, environ: dict[str, str]
+    form: str, error: str, sweep: Sweep, tmp_path: Path, lasting: Path
 ) -> None:
-    sweep = Sweep(tmp_path, environ, form)
-    sweeps.append(sweep)
-    # in a CI run each form meets one hook, and each hook a form
-    for hook in HOOKS if strace.FULL else HOOKS[list(FORMS).index(form) :: len(FORMS)]:
-        log = str(tmp_path / "log")
-        place = sweep.copy()
-        assert _git(place, _shim(tmp_path / "shim", hook, strace.recording(log), False), hook) == 0
-        points = [p for p in strace.calls_in(log) if "__pycache__" not in p.shown and p.call != "unlink"]
-        for point in strace.chosen(points, 2):
+    # in a CI run each hook meets a form, of those above
+    for hook in HOOKS if FULL else (HOOKS[:2], HOOKS[2:3], HOOKS[3:])[list(FORMS).index(form)]:
+        points = [point for point in _calls(lasting, form, hook) if point.call != "unlink"]
+        for point in strace.chosen(points, 1):
             place = sweep.copy()
             shim = _shim(tmp_path / "shim", hook, strace.injecting(point, f"error={error}"), False)
             _git(place, shim, hook)

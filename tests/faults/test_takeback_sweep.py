@@ -13,6 +13,7 @@ import pytest
 from tests.faults import strace, verdict
 from tests.faults.scenes import TEN, Place, Scene, _based
 from tests.faults.strace import Point
+from tests.support.size import FULL
 
 _NAMES = ("renameat2", "rename", "link", "linkat")
 ERRORS = ("ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EINTR")
@@ -78,9 +79,7 @@ class Sweep:
         self.scene = maker(folder / "template", env)
         self.before = files(folder / "template")
         place = self.scene.copy(folder / "reference")
-        ended, self.points = strace.points(
-            place.args, str(place.root), env, place.stdin, str(folder / "calls")
-        )
+        ended, self.points = strace.points(place, folder / "calls")
         assert ended.code == 0, ended
         self.after = files(place.root)
         assert self.after != self.before
@@ -91,7 +90,7 @@ class Sweep:
     def hurt(self, point: Point, how: str) -> None:
         """Hurt a fresh copy at one point; note what is wrong right then, and after the next run."""
         place = self.scene.copy(self.folder / "hurt")
-        ended = strace.hurt(point, how, place.args, str(place.root), place.env, place.stdin)
+        ended = strace.hurt(place, point, how)
         found = []
         if how != "signal=KILL" and (ended.code not in (0, 4, 75, 128) or "Traceback" in ended.err):
             found.append(f"it ended with {ended.code}: {ended.out}{ended.err}")
@@ -132,27 +131,21 @@ class Sweep:
 
 
 @pytest.mark.parametrize("maker", SCENES, ids=lambda maker: maker.__name__)
-def test_killed_before_every_call_it_is_finished_or_dropped_by_the_next(
+def test_hurt_at_any_call_it_is_finished_or_dropped_by_the_next(
     maker: Callable[[Path, Mapping[str, str]], Scene], tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    """A kill at any point leaves nothing to clean up; every file is whole at any moment."""
+    """A kill at any point leaves nothing to clean up; every file is whole at any moment.
+
+    A full disk, a read-only one, an input error: exit codes as documented, and a rerun that does it.
+    """
     run = Sweep(maker, tmp_path, environ)
-    for point in strace.chosen(run.points, *((5, _NAMES) if maker is undo else (3,))):
+    for point in strace.chosen(run.points, *((3, _NAMES) if maker is undo else (2,))):
         run.hurt(point, "signal=KILL")
-    assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
-
-
-@pytest.mark.parametrize("maker", SCENES, ids=lambda maker: maker.__name__)
-def test_an_error_of_every_call_loses_nothing(
-    maker: Callable[[Path, Mapping[str, str]], Scene], tmp_path: Path, environ: dict[str, str]
-) -> None:
-    """A full disk, a read-only one, an input error: exit codes as documented, and a rerun that does it."""
-    run = Sweep(maker, tmp_path, environ)
-    some = strace.chosen(run.points, 4 if maker is undo else 2)
+    some = strace.chosen(run.points, 3 if maker is undo else 1)
     # The file is in its place when its record is written.
     records = [one for one in run.points if one.call == "write" and '\\"op\\":' in one.shown]
-    for number, point in enumerate(dict.fromkeys([*some, *records])):
-        for error in ERRORS if strace.FULL else ERRORS[number % len(ERRORS) :][:1]:
+    for number, point in enumerate(dict.fromkeys([*some, *strace.chosen(records, 2)])):
+        for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
             run.hurt(point, f"error={error}")
     assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
 
@@ -165,24 +158,23 @@ def _committed(folder: Path, env: Mapping[str, str]) -> Place:
     return place
 
 
-@pytest.mark.parametrize("how", ["signal=KILL", "error=ENOSPC", "error=EIO"])
-def test_uncommit_hurt_at_any_call_has_happened_or_not(
-    how: str, tmp_path: Path, environ: dict[str, str]
-) -> None:
+def test_uncommit_hurt_at_any_call_has_happened_or_not(tmp_path: Path, environ: dict[str, str]) -> None:
     """The branch is at one commit or the other; files and staged changes are the same, no lock is left."""
     place = _committed(tmp_path / "template", environ)
     scene = Scene("uncommit", tmp_path / "template", environ, ("uncommit", "--session", "S1"))
     made, before = place.git("rev-parse", "HEAD"), files(place.root)
     staged = _staged_of(place)
     reference = scene.copy(tmp_path / "reference")
-    ended, points = strace.points(reference.args, str(reference.root), environ, b"", str(tmp_path / "calls"))
+    ended, points = strace.points(reference, tmp_path / "calls")
     assert ended.code == 0, ended
     base = reference.git("rev-parse", "HEAD")
     assert (base, _staged_of(reference)) == (place.git("rev-parse", "HEAD~1"), staged)
     bad: list[str] = []
-    for point in strace.chosen(points, *((5, _NAMES) if how == "signal=KILL" else (3,))):
+    faults = [("signal=KILL", point) for point in strace.chosen(points, 3, _NAMES)]
+    faults += [(how, point) for how in ("error=ENOSPC", "error=EIO") for point in strace.chosen(points, 2)]
+    for how, point in faults:
         hurt = scene.copy(tmp_path / "hurt")
-        strace.hurt(point, how, hurt.args, str(hurt.root), environ, b"")
+        strace.hurt(hurt, point, how)
         done = hurt.ralph("status")
         wrong = [] if done.code == 0 else [f"status: {done.said}"]
         now, again = hurt.git("rev-parse", "HEAD"), hurt.again()

@@ -52,26 +52,24 @@ def _consumed(state: Path) -> tuple[tuple[str, str, int], ...]:
     return tuple(out)
 
 
-def _has_head(place: Place) -> bool:
-    done = subprocess.run(
-        ["git", "rev-parse", "-q", "--verify", "HEAD"],
-        cwd=place.root,
-        env=place.env,
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode == 0
+def _commits(place: Place) -> list[str]:
+    """Commit and tree of everything on the branch, newest first; nothing where it is unborn."""
+    words = ["git", "log", "--format=%H %T"]
+    done = subprocess.run(words, cwd=place.root, env=place.env, capture_output=True, check=False)
+    assert done.returncode == 0 or b"does not have any commits yet" in done.stderr, done.stderr
+    return done.stdout.decode().splitlines()
 
 
 def picture(place: Place) -> Picture:
     """Look at a repository."""
-    head = place.git("rev-parse", "HEAD").strip() if _has_head(place) else ""
+    commits = _commits(place)
+    head, _, tree = commits[0].partition(" ") if commits else ("", "", "")
     git_dir = place.root / ".git"
     branch = (git_dir / "HEAD").read_text().strip().removeprefix("ref: ")
     logs = [git_dir / "logs/HEAD"] + ([git_dir / "logs" / branch] if branch.startswith("refs/") else [])
     return Picture(
-        place.git("rev-parse", "HEAD^{tree}") if head else "",
-        int(place.git("rev-list", "--count", "HEAD")) if head else 0,
+        tree,
+        len(commits),
         place.git("ls-files", "-s"),
         place.git("diff", "--cached"),
         _files(place.root),

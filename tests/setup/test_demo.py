@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,17 +89,6 @@ def stage(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPat
     made.remove()
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Playground, Path]]:
-    """The demo before its first commit, and a copy of its repository."""
-    made, kept = Playground(os.environ), tmp_path_factory.mktemp("begun") / "repository"
-    play.set_up(made)
-    play._everybody_works(made)
-    shutil.copytree(made.root, kept)
-    yield made, kept
-    made.remove()
-
-
 def _faults(monkeypatch: pytest.MonkeyPatch, stage: Playground, commit: list[str]) -> list[str]:
     """The verdict when ``commit`` is what runs in place of each 'git ralph commit'."""
     real = Playground.ralph
@@ -132,13 +120,8 @@ def _faults(monkeypatch: pytest.MonkeyPatch, stage: Playground, commit: list[str
     ids=lambda words: str(words[-1]),
 )
 def test_the_self_check_finds_what_a_wrong_commit_does(
-    commit: list[str], begun: tuple[Playground, Path], monkeypatch: pytest.MonkeyPatch
+    commit: list[str], stage: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage, kept = begun
-    shutil.rmtree(stage.root)
-    shutil.copytree(kept, stage.root)
-    for done in ("set_up", "_everybody_works"):
-        monkeypatch.setattr(play, done, lambda stage: None)
     assert _faults(monkeypatch, stage, commit) != []
 
 
