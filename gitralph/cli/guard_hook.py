@@ -4,7 +4,7 @@ from gitralph.base.errors import OK, USAGE
 from gitralph.cli.terminal import environ, output
 from gitralph.commit import guard_script
 from gitralph.git.context import Context, open_context
-from gitralph.guard import after_pre_commit, narrow, whose_commit
+from gitralph.guard import after_pre_commit, whose_commit
 
 
 def main(words: list[str]) -> int:
@@ -29,11 +29,12 @@ def main(words: list[str]) -> int:
 def _hook(ctx: Context, name: str, words: list[str]) -> int:
     git, rest = whose_commit.git_process(int(words[0])), words[1:]
     if name == guard_script.NAME:
+        from gitralph.guard import narrow  # 30 ms to load, in one of the three processes alone
+
         # A framework that was installed later calls us by another name, and before its own checks.
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
             output.note(note)
         return OK
-
     if name == "post-commit":
         after_pre_commit.made(ctx, git)
     elif name == "commit-msg" and rest:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import shells
 from tests.support.repo import Repo
+from tests.support.size import crossed
 
 BLANK = "\n\n"
 A, B, C = (f"def {name}():\n    return 1\n" for name in "abc")
@@ -21,8 +22,7 @@ ORDERS = [
 
 
 @pytest.mark.skipif(shutil.which("black") is None, reason="black is not installed")
-@pytest.mark.parametrize("first", ["S1", "S2"])
-@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+@pytest.mark.parametrize(("order", "first"), crossed(ORDERS, ["S1", "S2"]))
 def test_both_commit_each_its_own_function(repo: Repo, order: tuple[str, ...], first: str) -> None:
     """Acceptance U5."""
     repo.write("m.py", BLANK.join((A, B, C)))

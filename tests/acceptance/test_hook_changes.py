@@ -13,7 +13,7 @@ from gitralph.decide import inputs
 from gitralph.decide.inputs import Scene
 from tests.support import payloads
 from tests.support.repo import Repo
-from tests.support.size import FULL
+from tests.support.size import FULL, crossed
 from tests.support.texts import TEN
 
 FORMAT = r"s/ *= */ = /"
@@ -469,9 +469,7 @@ def _expected(text: str, kind: str) -> str:
     return _formatted(text) if kind in FORMATS else text
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", HOOKS)
-@pytest.mark.parametrize("seed", range(8 if FULL else 1))
+@pytest.mark.parametrize(("kind", "place", "seed"), crossed([*HOOKS], PLACES, range(8 if FULL else 1)))
 def test_a_commit_holds_its_sessions_lines_and_their_format_and_nothing_else(
     repo: Repo, kind: str, place: str, seed: int
 ) -> None:

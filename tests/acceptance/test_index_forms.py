@@ -8,6 +8,7 @@ import pytest
 
 from gitralph.git import index as index_module
 from tests.support.repo import Repo
+from tests.support.size import crossed
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -78,8 +79,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 TOLD_BY_GIT = {"zeros", "zeros at the end", *list(DAMAGE)[-3:]}
 
 
-@pytest.mark.parametrize("chunk", [7, 1 << 20], ids=["in parts", "at once"])
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(("damage", "chunk"), crossed([*DAMAGE], [7, 1 << 20]))
 def test_damaged_index_stops_the_commit(
     repo: Repo, damage: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support import shells
 from tests.support.repo import Repo
+from tests.support.size import FULL
 from tests.support.texts import TEN
 
 SESSIONS = ("S1", "S2", "S3")
@@ -229,7 +230,7 @@ def without_log(repo: Repo, folder: Path) -> Repo:
     return bare
 
 
-@pytest.mark.parametrize("history", HISTORIES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("history", HISTORIES[:: 1 if FULL else 2], ids=lambda one: one.__name__)
 def test_without_the_log_everybody_answers_as_before(
     day: Repo, tmp_path: Path, history: Callable[[Repo], None]
 ) -> None:

@@ -11,7 +11,7 @@ from tests.support import checks, payloads, shells
 from tests.support.guarded import TEN, Ended, commit_as, git_as, left_behind, narrowing, ten
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
-from tests.support.size import FULL
+from tests.support.size import FULL, crossed
 
 FORMS = {"as it stands": (), "all": ("-a",), "paths": ("--", "f", "g", "h"), "include": ("-i", "f", "g", "h")}
 ALL = ("as it stands", "all", "paths", "include")
@@ -460,8 +460,9 @@ def test_what_a_person_picked_stops_an_agent_with_a_hint_for_a_person(
 PAST_THE_GUARD = ("--no-verify", "--whole-file", "--include-entangled", "RALPH_GUARD")
 
 
-@pytest.mark.parametrize("mode", ["narrow", "refuse", "warn"])
-@pytest.mark.parametrize("scene", ["nothing of its own", "entangled", "no tool"])
+@pytest.mark.parametrize(
+    ("mode", "scene"), crossed(["narrow", "refuse", "warn"], ["nothing of its own", "entangled", "no tool"])
+)
 def test_an_agent_is_told_no_way_past_the_guard(shared: Repo, mode: str, scene: str) -> None:
     """It types what it reads, and would land lines of others."""
     shared.git("config", "ralph.guard", mode)

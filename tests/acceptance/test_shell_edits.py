@@ -15,6 +15,7 @@ import pytest
 from tests.support import payloads, shells
 from tests.support.repo import Repo
 from tests.support.shells import Shell
+from tests.support.size import crossed
 from tests.support.texts import TEN, changed
 
 COMMANDS = {
@@ -104,8 +105,7 @@ def test_dirty_file_made_clean_by_the_shell(repo: Repo) -> None:
     assert _status(repo) == {}
 
 
-@pytest.mark.parametrize("what", COMMANDS)
-@pytest.mark.parametrize("how", ["option", "config"])
+@pytest.mark.parametrize(("what", "how"), crossed([*COMMANDS], ["option", "config"]))
 def test_with_shell_takes_what_the_command_changed(repo: Repo, what: str, how: str) -> None:
     """The option commits what the command alone changed."""
     command, expected = COMMANDS[what]

@@ -16,7 +16,7 @@ import pytest
 from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.shells import Shell
-from tests.support.size import FULL
+from tests.support.size import crossed
 from tests.support.texts import TEN, changed
 
 EIGHT = "eight of S2"
@@ -81,15 +81,7 @@ def _text(repo: Repo, path: str) -> str:
     return repo.blob(path).decode()
 
 
-@pytest.mark.parametrize(
-    ("program", "first"),
-    [
-        (one, who)
-        for at, one in enumerate(PROGRAMS)
-        for who in ("S1", "S2")
-        if FULL or who == f"S{at % 2 + 1}"
-    ],
-)
+@pytest.mark.parametrize(("program", "first"), crossed([*PROGRAMS], ["S1", "S2"]))
 def test_a_line_in_a_file_of_two(repo: Repo, program: str, first: str) -> None:
     """S1's line is S1's, S2's stays S2's, whoever commits first."""
     _needs(PROGRAMS[program])

@@ -10,6 +10,7 @@ from tests.support import shells
 from tests.support.guarded import commit_as, git_as, narrowing, ten
 from tests.support.repo import Repo
 from tests.support.runner import Done
+from tests.support.size import crossed
 from tests.words.test_ways_out import SCENES, Scene, _hints, _type, _Walk
 
 pytestmark = pytest.mark.wired
@@ -85,8 +86,7 @@ REFUSED: dict[str, Callable[[Repo], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["narrow", "refuse"])
-@pytest.mark.parametrize("how", REFUSED)
+@pytest.mark.parametrize(("mode", "how"), crossed(["narrow", "refuse"], [*REFUSED]))
 def test_what_the_guard_tells_an_agent_and_a_person(empty_repo: Repo, how: str, mode: str) -> None:
     repo = guarded(empty_repo, mode)
     head = repo.head()
