@@ -100,7 +100,7 @@ def _activity(pid: str) -> tuple[bool, str]:
     """Whether a process is stopped just now, and what changes as soon as it goes on."""
     try:
         said = Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or gone while it was read
         return False, ""
     return "\nState:\tt" in said.replace("\tT", "\tt"), said.partition("voluntary_ctxt_switches")[2]
 
