@@ -255,15 +255,15 @@ def recorded_paths(
 
 
 def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[bytes, PathState]) -> None:
-    """Find where a moved file went: lines of ``sessions`` in it went along."""
-    while state.journal.records and (last := state.journal.records[-1]).op == "rename-from":
-        path = last.other_path
+    """Find where a moved file went: lines of ``sessions`` in it went along. Another may stand there since."""
+    for record in state.journal.records:
+        path = record.other_path if record.op == "rename-from" else None
         if path is None or path in out:
-            return
-        state = path_state(layout, path, [])
-        if state.came_with.isdisjoint(sessions):
-            return
-        out[path] = state
+            continue
+        there = path_state(layout, path, [])
+        if not there.came_with.isdisjoint(sessions):
+            out[path] = there
+            _follow(layout, there, sessions, out)
 
 
 def _is_bare(claim: Claims, state: PathState) -> bool:

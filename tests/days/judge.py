@@ -185,7 +185,10 @@ class Case:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
         # what HEAD and the file agreed on since is no longer pending: git had brought it back
         agreed = self.truth.equal.get(self.path, 0)
-        for line in sorted(new & lines_of(self.old) - disk):
+        is_deleted = (
+            self.disk is None and self.truth.edit(self.path, FILE).actor != self.who
+        )  # with all lines
+        for line in sorted(new & lines_of(self.old) - disk if not is_deleted else ()):
             if self.truth.edit(self.path, line).step < agreed:
                 continue
             lines = {line, *self.truth.came_instead(self.path, line)} - disk

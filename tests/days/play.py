@@ -144,7 +144,7 @@ class Player:
             after = self.world.shot = self.place.shot()
             actor = step.actor if step.verb in BY_HAND else GIT
             self.truth.observe(step.number, actor, texts(before), texts(after))
-        self._compare(step.number, self.world.shot)
+        self._compare(step.number, self.world.shot, step.verb)
         if self.tell and (self.world.shot != before or faults or step.verb.startswith("ralph")):
             said, self.heard = self.heard, []
             for row in [
@@ -169,8 +169,9 @@ class Player:
     def _head_texts(self, shot: Shot) -> Mapping[str, Text]:
         return {path: self.place.objects.text(oid) for path, (_, oid) in shot.head.items()}
 
-    def _compare(self, number: int, shot: Shot) -> None:
-        self.truth.compare(number, self._head_texts(shot), texts(shot))
+    def _compare(self, number: int, shot: Shot, verb: str = "") -> None:
+        is_reset = verb in ("reset-soft", "reset-mixed")
+        self.truth.compare(number, self._head_texts(shot), texts(shot), shot.commit, is_reset)
 
     # --- our commits ---
 

@@ -59,14 +59,8 @@ def test_no_commit_of_many_random_days_is_wrong_and_few_are_refused_needlessly()
     assert total.needless < 0.01 * (total.committed + total.refused), total
 
 
-REVIVED = "REVIVED (somebody had taken it away, and HEAD agrees)"
 TAKEN = "FOREIGN (removed a line others took away)"
 WRONG = {
-    # no record was made while HEAD agreed
-    "a staged rewrite of another session's line, which HEAD lost, stays staged though the session's own "
-    "lines beside it are older": REVIVED,
-    "a stash and its pop of a file that another session deleted": REVIVED,
-    "a removal that a person committed and took back by a reset, unseen by any record": REVIVED,
     # no record knows of the person's change, and the file is as a record left it
     "a person's unrecorded removal in a file over which a session moves another": TAKEN,
     "an edit that a person took back by hand and git checkout brought again": TAKEN,

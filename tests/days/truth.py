@@ -87,6 +87,8 @@ class Truth:
     """Words that some HEAD had."""
     equal: dict[str, int] = field(default_factory=dict)
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
+    _then: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Commit to what was in `equal` when it was HEAD: a reset makes later work pending again."""
     _away: dict[str, dict[Text, int]] = field(default_factory=dict)
     """File to the texts that git took off the disk, and what was in `equal` then: a stash may be popped."""
     _seen: dict[str, Text] = field(default_factory=dict)
@@ -190,12 +192,15 @@ class Truth:
         who = self.bringer.get((path, line), "")
         return {who} if who[:1] == "s" else self.corrects.get((path, line), set())
 
-    def compare(self, step: int, head: Files, disk: Files) -> None:
+    def compare(self, step: int, head: Files, disk: Files, commit: str = "", is_reset: bool = False) -> None:
         """Note what HEAD holds after a step, and where the file holds the same."""
+        if is_reset:
+            self.equal = dict(self._then.get(commit, self.equal))
         for path in head.keys() | disk.keys():
             self.in_head |= words_of(head.get(path))
             if head.get(path) == disk.get(path):
                 self.equal[path] = step
+        self._then[commit] = dict(self.equal)
 
     def came_instead(self, path: str, line: str, since: int = 0) -> set[str]:
         """All lines that came in the place of a line since a step, directly or through others."""

@@ -46,6 +46,16 @@ def test_a_shared_file_is_moved_without_the_others_line(repo: Repo) -> None:
     assert repo.commit("S2").paths == {"z": "M"}
 
 
+def test_lines_that_went_along_are_said_where_the_old_name_is_used_again(repo: Repo) -> None:
+    """A checkout brings the old file back, and somebody edits it: the lines are in the moved one still."""
+    repo.edit("S1", "a", changed(3, "S1's"))
+    repo.rename("S2", "a", "z")
+    repo.git("checkout", "-q", "a")
+    repo.edit("S3", "a", changed(9, "S3's"))
+    assert "z" in repo.pending("S1")
+    assert "'z'" in repo.run("commit", "--session", "S1", "-m", "x").said
+
+
 def test_a_file_moved_onto_another_does_not_stand_behind_it_where_it_is_included(repo: Repo) -> None:
     """The move took the old text away, though no hook saw it: a commit had both, one behind the other."""
     repo.write("x", "one\ntwo\nthree\n")
