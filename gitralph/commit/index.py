@@ -252,6 +252,8 @@ def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = Non
         # git stores line feeds where the file may have carriage returns.
         forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
         is_own = record.session in made.family
+        if record.op == "rename-to" and state.came_with.difference(made.family):
+            is_own = False  # the text that it brought holds others' edits
         if is_own and (head.oid if head else None) in forms:
             alone, at = True, before
         alone = alone and is_own and record.is_exact and before == at

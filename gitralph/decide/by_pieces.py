@@ -24,8 +24,9 @@ from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, step_of
+from gitralph.lines.text import is_telling, split_lines
 from gitralph.lines.weave import NEWLINE
-from gitralph.records import commit_log
+from gitralph.records import commit_log, path_records
 from gitralph.records.path_records import PathState
 
 Range = tuple[int, int]
@@ -85,6 +86,34 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     known = path_texts.read(scene, state).pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         return Outcome(state.path)
+    return _after_the_mover(state)
+
+
+def moved_over(scene: Scene, state: PathState) -> Outcome:
+    """Tell the same where another file had the name before: the lines are looked for at the old path."""
+    to, content = path_records.last_arrival(state.journal), scene.contents[state.path]
+    if to is None or to.other_path is None or content.mode not in path_texts.FILES:
+        return Outcome(state.path)
+    old = scene.recorded_at(to.other_path)
+    left = path_records.left_by(old.journal, to, state.path)
+    if left is None:
+        return Outcome(state.path)
+    known, _ = _as_it_left(scene, old, left)
+    own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
+    mine = {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
+    in_head = [_head_lines(scene, path) for path in (state.path, old.path)]
+    still = mine.intersection(split_lines(path_texts.one_form(content.data))).difference(*in_head)
+    return _after_the_mover(state) if still else Outcome(state.path)
+
+
+def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
+    entry = scene.reader.entry(path)
+    if entry is None or entry.mode not in path_texts.FILES:
+        return []
+    return split_lines(path_texts.one_form(read_blob(scene, entry)))
+
+
+def _after_the_mover(state: PathState) -> Outcome:
     whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
     return Outcome(state.path, notes=(Note(state.path, Why(Kind.MOVER_FIRST, tuple(whose))),))
 
@@ -231,12 +260,8 @@ def _notes_of(state: PathState, found: Separation) -> tuple[Note, ...]:
     return tuple(Note(state.path, one.why, one.lines) for one in found.notes)
 
 
-def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
-    """List the lines that a moved file brought from its old path and that neither HEAD nor the session has.
-
-    ``left_by`` is the record with which the file left the old path. Returns each line's text with its owner,
-    None for nobody.
-    """
+def _as_it_left(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces, list[Record]]:
+    """The pieces of a file, and its records, when it was moved away with the record ``left_by``."""
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
     texts = [row for row in texts if row[0].offset < left_by.offset]
@@ -246,8 +271,17 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
     rows = [s._replace(undoes=(), restores=()) for s in rows]
     steps = chain(rows, rows[0].before if rows else head)
-    known = pieces.pieces(head, moved, steps)
-    came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}
+    return pieces.pieces(head, moved, steps), [r for r, _, _ in texts]
+
+
+def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+    """List the lines that a moved file brought from its old path and that neither HEAD nor the session has.
+
+    ``left_by`` is the record with which the file left the old path. Returns each line's text with its owner,
+    None for nobody.
+    """
+    known, records = _as_it_left(scene, state, left_by)
+    came = {str(r.offset): r for r in records if r.op == "rename-to" and r.session in scene.own}
     found = dict[bytes, str | None]()
     for line in known.differing():
         if line <= NEWLINE or not known.is_added(line):

@@ -91,8 +91,11 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return decision.refused(state.path, decision.IGNORED, Why(Kind.IGNORED), [])
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
-    if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
-        return by_pieces.moved_along(scene, state)
+    if not (set(state.records) | state.bare) & scene.own:
+        if path_records.arrival(state.journal) is None:
+            return by_pieces.moved_over(scene, state)
+        if scene.reader.entry(path) is None:
+            return by_pieces.moved_along(scene, state)
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)

@@ -181,9 +181,19 @@ def arrival(journal: Journal) -> Record | None:
     return first if came else None
 
 
+def last_arrival(journal: Journal) -> Record | None:
+    """The record that brought the file here, be it to a name that another file had before; else None."""
+    for record in reversed(journal.records):
+        if not record.is_exact or record.after is None:
+            return None
+        if record.before is None:
+            return record if record.op == "rename-to" else None
+    return None
+
+
 def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
-    found, seen = set[str](), {path}
-    while (to := arrival(journal)) is not None and to.other_path is not None and to.other_path not in seen:
+    found, seen, to = set[str](), {path}, arrival(journal) or last_arrival(journal)
+    while to is not None and to.other_path is not None and to.other_path not in seen:
         journal, here = read_journal(layout, to.other_path), path
         left = left_by(journal, to, here)
         if left is None:
@@ -191,6 +201,7 @@ def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
         path = to.other_path
         seen.add(path)
         found |= {r.session for r in journal.records if r.op != GAP and r.offset < left.offset}
+        to = arrival(journal)
     return found
 
 

@@ -56,6 +56,33 @@ def test_lines_that_went_along_are_said_where_the_old_name_is_used_again(repo: R
     assert "'z'" in repo.run("commit", "--session", "S1", "-m", "x").said
 
 
+@pytest.mark.parametrize("old", ["in HEAD", "never committed", "committed and gone"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_lines_that_went_along_to_a_name_that_was_in_use_are_said(repo: Repo, old: str, ends: str) -> None:
+    """The mover's commit goes first; where HEAD has the lines at the new name nothing is left to say."""
+    if old == "in HEAD":
+        repo.edit("S3", "b", changed(5, "S3's"))
+        repo.git("rm", "-qf", "b")
+    else:
+        repo.edit("S3", "new", "one\n")
+        if old == "committed and gone":
+            repo.commit("S3")
+            repo.git("rm", "-q", "new")
+            repo.git("commit", "-qm", "gone")
+        else:
+            repo.file("new").unlink()
+    name = "b" if old == "in HEAD" else "new"
+    repo.write("a", TEN.replace("\n", ends))
+    repo.commit_all("ends") if ends != "\n" else None
+    repo.edit("S1", "a", changed(3, "S1's").replace("\n", ends))
+    repo.rename("S2", "a", name)
+    said = repo.run("commit", "--session", "S1", "-m", "x").said
+    assert f"'{name}' was moved there by" in said
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "all of it")
+    assert f"'{name}'" not in repo.run("commit", "--session", "S1", "-m", "x").said
+
+
 def test_a_file_moved_onto_another_does_not_stand_behind_it_where_it_is_included(repo: Repo) -> None:
     """The move took the old text away, though no hook saw it: a commit had both, one behind the other."""
     repo.write("x", "one\ntwo\nthree\n")
