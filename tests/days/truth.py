@@ -188,9 +188,10 @@ class Truth:
                 self.corrects[path, token] = self.corrects.get((path, token), set()) | names
 
     def _brought(self, path: str, line: str) -> set[str]:
-        """The session that brought a line, or whose line a person changed to it."""
-        who = self.bringer.get((path, line), "")
-        return {who} if who[:1] == "s" else self.corrects.get((path, line), set())
+        """The session that brought a line, or whose line a person changed to it or put back."""
+        who, author = self.bringer.get((path, line), ""), self.author.get(line, "")
+        put_back = {author} if author[:1] == "s" else set[str]()
+        return {who} if who[:1] == "s" else self.corrects.get((path, line), set()) | put_back
 
     def compare(self, step: int, head: Files, disk: Files, commit: str = "", is_reset: bool = False) -> None:
         """Note what HEAD holds after a step, and where the file holds the same."""
