@@ -151,9 +151,7 @@ class Case:
             self._fault("REVIVED", "removed a line still on disk", line)
             return
         by_git = self.truth.by_git.get((self.path, line), {})
-        if by_git and all(
-            self.truth.author.get(one) == self.who and self._last(one) == GIT for one in by_git
-        ):
+        if any(self.truth.author.get(one) == self.who and self._last(one) == GIT for one in by_git):
             return  # git brought the session's own change, which it had made under another name
         places = [
             line,
