@@ -86,24 +86,29 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     known = path_texts.read(scene, state).pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         return Outcome(state.path)
-    return _after_the_mover(state)
+    return Outcome(state.path, notes=(_mover_first(state),))
 
 
-def moved_over(scene: Scene, state: PathState) -> Outcome:
+def with_moved_over(scene: Scene, state: PathState, found: Outcome) -> Outcome:
     """Tell the same where another file had the name before: the lines are looked for at the old path."""
+    return (
+        found._replace(notes=(*found.notes, _mover_first(state))) if _is_moved_over(scene, state) else found
+    )
+
+
+def _is_moved_over(scene: Scene, state: PathState) -> bool:
     to, content = path_records.last_arrival(state.journal), scene.contents[state.path]
-    if to is None or to.other_path is None or content.mode not in path_texts.FILES:
-        return Outcome(state.path)
+    if to is None or to.other_path is None or to.session in scene.own or content.mode not in path_texts.FILES:
+        return False
     old = scene.recorded_at(to.other_path)
     left = path_records.left_by(old.journal, to, state.path)
     if left is None:
-        return Outcome(state.path)
+        return False
     known, _ = _as_it_left(scene, old, left)
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     mine = {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
     in_head = [_head_lines(scene, path) for path in (state.path, old.path)]
-    still = mine.intersection(split_lines(path_texts.one_form(content.data))).difference(*in_head)
-    return _after_the_mover(state) if still else Outcome(state.path)
+    return bool(mine.intersection(split_lines(path_texts.one_form(content.data))).difference(*in_head))
 
 
 def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
@@ -113,9 +118,9 @@ def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
     return split_lines(path_texts.one_form(read_blob(scene, entry)))
 
 
-def _after_the_mover(state: PathState) -> Outcome:
+def _mover_first(state: PathState) -> Note:
     whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
-    return Outcome(state.path, notes=(Note(state.path, Why(Kind.MOVER_FIRST, tuple(whose))),))
+    return Note(state.path, Why(Kind.MOVER_FIRST, tuple(whose)))
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:

@@ -72,7 +72,16 @@ def _void(scene: Scene, state: PathState) -> Outcome:
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
-    """Decide one path. The first rule that applies gives the outcome.
+    """Decide one path, and tell of lines in a file that another session moved to a name that was in use."""
+    found = _decided(scene, state)
+    is_over = (
+        not scene.by_person and scene.own & state.came_with and path_records.arrival(state.journal) is None
+    )
+    return by_pieces.with_moved_over(scene, state, found) if is_over else found
+
+
+def _decided(scene: Scene, state: PathState) -> Outcome:
+    """The first rule that applies gives the outcome.
 
     Rules for whole files come first: a file as HEAD has it, a file known by its path alone, a file without
     lines. Lines are separated last.
@@ -93,7 +102,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own:
         if path_records.arrival(state.journal) is None:
-            return by_pieces.moved_over(scene, state)
+            return Outcome(path)  # no line here has its place among the records of this path
         if scene.reader.entry(path) is None:
             return by_pieces.moved_along(scene, state)
     others = text_chain.others(scene, state)
