@@ -265,7 +265,9 @@ class Commit:
     def renamed(self) -> set[str]:
         """Files that it takes away and files that it makes, where it does both."""
         gone = self.before.head.keys() - self.after.head.keys()
-        made = self.after.head.keys() - self.before.head.keys()
+        left = {self.before.head[path] for path in gone}
+        over = {path for path, entry in self.after.head.items() if entry in left}  # or one was there before
+        made = self.after.head.keys() - self.before.head.keys() | over
         return {*gone, *made} if gone and made else set()
 
 
