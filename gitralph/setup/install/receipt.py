@@ -82,7 +82,7 @@ def missing_folders(folder: str) -> list[str]:
 
 def write(environ: Mapping[str, str], receipt: Receipt) -> None:
     """Keep a receipt. Raises OSError."""
-    receipt.own_folders += missing_folders(_folder(environ)) or _left_by_a_kill(environ)
+    receipt.own_folders += missing_folders(_folder(environ)) + _left_by_a_kill(environ)
     files.make_folder(_folder(environ))
     _put(_path(environ, receipt.file), receipt)
 
@@ -90,9 +90,11 @@ def write(environ: Mapping[str, str], receipt: Receipt) -> None:
 def _left_by_a_kill(environ: Mapping[str, str]) -> list[str]:
     """Folders that a killed install made before it wrote its receipt: no receipt names them."""
     folder = _folder(environ)
+    parent = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        return [parent] if os.path.isdir(parent) and not os.listdir(parent) else []
     if _names(environ):
         return []
-    parent = os.path.dirname(folder)
     alone = os.listdir(parent) == [os.path.basename(folder)]
     return [folder, parent] if alone else [folder]
 
