@@ -147,6 +147,27 @@ def test_its_shell_outlives_it(repo: Repo, agent: Callable[..., Agent]) -> None:
     assert repo.commit("S1").paths == {"b": "M"}
 
 
+def test_a_shell_that_is_being_started_is_looked_at_again(
+    repo: Repo, agent: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within execve(2) /proc shows neither words nor variables of a process."""
+    killed = agent().begin()
+    killed.work("exec sleep 600", waits=False)
+    killed.kill()
+    hidden = [3]
+
+    def opened(name: str, *how: Any, **more: Any) -> Any:
+        if name == f"/proc/{killed.left[0]}/environ" and hidden[0] > 0:
+            hidden[0] -= 1
+            return open(os.devnull, *how, **more)
+        return open(name, *how, **more)
+
+    monkeypatch.setattr(process, "open", opened, raising=False)
+    monkeypatch.setattr(process, "words", lambda _pid: [] if hidden[0] else [b"sleep"])
+    assert _sed(repo, 3) == {"a": "contested"}
+    assert hidden == [0]
+
+
 @pytest.mark.parametrize("why", ["no id in its shell", "a wrapper", "another machine", "damage"])
 def test_where_nobody_can_tell_it_goes_on(repo: Repo, agent: Callable[..., Agent], why: str) -> None:
     if why == "a wrapper" and shutil.which("timeout") is None:
