@@ -14,8 +14,8 @@ from gitralph.base import nul
 _FAR = 12
 # In bytes. Linux gives a program at most 6 MB of variables and words with the usual stack limit (execve(2)).
 _ENVIRON = 8 << 20
-_KERNEL = 2  # the parent of all threads of the kernel
-_LOOKS = 50  # one second
+_KERNEL = 2  # kthreadd, the parent of all threads of the kernel
+_LOOKS, _PAUSE = 50, 0.02  # a second in all; execve takes milliseconds, on a machine under load more
 # Processes that may stand between an agent and us: the shell of its tool, and git when a hook of git's calls
 # us.
 _PASSED_OVER = frozenset(["sh", "bash", "dash", "zsh", "ash", "ksh", "git", "git-ralph", "env"])
@@ -127,34 +127,40 @@ def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[
     born = str(kept.get("start"))
     if not born.isdecimal() or not os.path.isdir("/proc/self"):
         return None
-    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
-    for look in range(_LOOKS):
-        starting = []
-        for pid in pids:
-            found = _stat(pid)
-            # older processes are none of the agent's programs, and dead ones do not count
-            if found is None or int(found[2]) < int(born):
-                continue
-            try:
-                if os.stat(f"/proc/{pid}").st_uid != os.getuid():
-                    continue
-                has_words = bool(words(pid))
-                with open(f"/proc/{pid}/environ", "rb") as file:
-                    said = file.read(_ENVIRON)
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # it has ended meanwhile, or belongs to the kernel
-            except OSError:
-                return None
-            if not wanted.isdisjoint(nul.rows(said)):
-                return True
-            # Within execve(2) a process has neither: 1 of 80 reads beside `sh -c 'exec sleep'` (Linux 6.18).
-            if not said and found[1] != _KERNEL and not (look and has_words):
-                starting.append(pid)
-        if not starting:
+    pids, with_words = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()], set[int]()
+    for _ in range(_LOOKS):
+        try:
+            found = {pid: said for pid in pids if (said := _variables(pid, int(born))) is not None}
+        except OSError:
+            return None
+        if any(not wanted.isdisjoint(nul.rows(said)) for said in found.values()):
+            return True
+        # Within execve(2) a process has neither words nor variables: 1 of 80 reads beside
+        # `sh -c 'exec sleep 600'` (Linux 6.18). One that has words has been started.
+        pids = [pid for pid, said in found.items() if not said and pid not in with_words]
+        if not pids:
             return False
-        pids = starting
-        time.sleep(0.02)
+        with_words = {pid for pid in pids if words(pid)}
+        time.sleep(_PAUSE)
     return None
+
+
+def _variables(pid: int, born: int) -> bytes | None:
+    """The environment of a process of this user that is no older than ``born``; None for any other.
+
+    Raises OSError where it may not be read.
+    """
+    found = _stat(pid)
+    # older processes are none of the agent's programs, and dead ones do not count
+    if found is None or int(found[2]) < born or found[1] == _KERNEL:
+        return None
+    try:
+        if os.stat(f"/proc/{pid}").st_uid != os.getuid():
+            return None
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read(_ENVIRON)
+    except (FileNotFoundError, ProcessLookupError):
+        return None  # it has ended meanwhile, or belongs to the kernel
 
 
 def exists(pid: int) -> bool:

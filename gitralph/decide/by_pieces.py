@@ -126,10 +126,13 @@ def _mover_first(state: PathState) -> Note:
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     """Decide a path whose file is gone although no session recorded the deletion.
 
-    Where lines of the session went with the file, the path is left with a reason. Nothing is committed.
+    Where lines of the session went with the file, or it had removed some of HEAD's before, the path is left
+    with a reason. Nothing is committed.
     """
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
-    if any(known.is_history(x) and known.owner(x) is None for x in own):
+    went = any(known.is_history(x) and known.owner(x) is None for x in own)
+    removed = (x for x in known.differing() if x > NEWLINE and known.is_removed(x))
+    if went or any(known.owner(x) in scene.own for x in removed):
         return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
     return Outcome(state.path)
 

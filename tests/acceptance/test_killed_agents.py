@@ -17,7 +17,7 @@ import pytest
 
 from gitralph.base import process
 from gitralph.hook import shellwatch
-from tests.support import payloads, shells
+from tests.support import payloads, runner, shells
 from tests.support.repo import Repo
 from tests.support.shells import Shell
 from tests.support.texts import TEN
@@ -166,6 +166,15 @@ def test_a_shell_that_is_being_started_is_looked_at_again(
     monkeypatch.setattr(process, "words", lambda _pid: [] if hidden[0] else [b"sleep"])
     assert _sed(repo, 3) == {"a": "contested"}
     assert hidden == [0]
+
+
+def test_a_program_without_variables_is_no_shell_of_it(repo: Repo, agent: Callable[..., Agent]) -> None:
+    """It is not waited for either: it has been started, and nothing says whose it is."""
+    killed = agent().begin()
+    killed.work("exec env -i sleep 600", waits=False)
+    killed.kill()
+    assert runner.wait_for(lambda: process.words(killed.left[0]) == [b"sleep", b"600"])
+    assert _sed(repo, 3) == {}
 
 
 @pytest.mark.parametrize("why", ["no id in its shell", "a wrapper", "another machine", "damage"])

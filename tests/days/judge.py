@@ -151,8 +151,6 @@ class Case:
             self._fault("REVIVED", "removed a line still on disk", line)
             return
         by_git = self.truth.by_git.get((self.path, line), {})
-        if any(self.truth.author.get(one) == self.who and self._last(one) == GIT for one in by_git):
-            return  # git brought the session's own change, which it had made under another name
         places = [
             line,
             *by_git,
@@ -187,10 +185,7 @@ class Case:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
         # what HEAD and the file agreed on since is no longer pending: git had brought it back
         agreed = self.truth.equal.get(self.path, 0)
-        is_deleted = (
-            self.disk is None and self.truth.edit(self.path, FILE).actor != self.who
-        )  # with all lines
-        for line in sorted(new & lines_of(self.old) - disk if not is_deleted else ()):
+        for line in sorted(new & lines_of(self.old) - disk):
             if self.truth.edit(self.path, line).step < agreed:
                 continue
             lines = {line, *self.truth.came_instead(self.path, line)} - disk

@@ -119,10 +119,19 @@ def _stubborn(_place: Place) -> Done:
     return _told("refused", {"path": "a", "reason": "stale", "detail": "no", "lines": None})
 
 
+def _reviving(place: Place) -> Done:
+    """Commits what the session wrote, although another has taken it away since; the file stays as it is."""
+    if place.git("read-tree", "ORIG_HEAD~1"):  # which a reset leaves
+        place.git("read-tree", "HEAD~1")
+    place.git("commit", "-q", "-m", "again")
+    return _told("committed")
+
+
 MINE = "1 s1 insert at=1 new=1 flag=1\n"
 YOURS = "2 s2 insert at=6 new=1 flag=1\n"
 HUMANS = "2 h insert at=6 new=1 flag=1\n"
 MOVED = "3 s2 rename file=n1 at=1 gone=1 new=1 flag=1\n"
+REMOVED = "1 s1 insert at=1 new=3 flag=1\n2 h commit-all\n3 s2 delete at=1 gone=1\n4 h commit-all\n"
 ASK = "9 s1 ralph flag=1"
 
 
@@ -139,6 +148,8 @@ ASK = "9 s1 ralph flag=1"
         (_lazy, MINE + "2 h stash\n" + ASK, None),
         (_lazy, MINE + "2 h commit-all\n" + MOVED + ASK, None),
         (_lazy, MINE + MOVED + ASK, "FORGOTTEN (its line on disk stays out)"),
+        (_reviving, REMOVED + ASK, "REVIVED (somebody had taken it away, and HEAD agrees)"),
+        (_reviving, REMOVED + "5 h reset-mixed flag=1\n" + ASK, None),
         (_careless, "1 h insert file=b at=1 new=1\n2 h add file=b\n3 " + MINE[2:] + ASK, "STAGED"),
         (_stubborn, MINE + YOURS + ASK, "NEEDLESS (stale: no)"),
         (_stubborn, "1 s2 insert at=1 new=3\n2 s1 tweak at=2\n" + ASK, None),

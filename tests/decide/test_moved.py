@@ -350,3 +350,12 @@ def test_a_delete_of_a_file_with_a_humans_stashed_lines_is_committed(repo: Repo)
     repo.git("stash", "-q")
     repo.delete("S1", "a")
     assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+
+
+def test_a_removal_in_a_file_that_a_human_deleted_is_said(repo: Repo) -> None:
+    """HEAD has the line, the file is gone with it: the session's removal is not forgotten without a word."""
+    repo.edit("S1", "a", TEN.replace("line 3\n", ""))
+    repo.edit("S1", "b", changed())
+    repo.file("a").unlink()
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"b": "M"}, {"a": "gone"})
