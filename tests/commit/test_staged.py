@@ -251,6 +251,18 @@ def test_a_line_that_the_user_staged_in_a_file_that_a_shell_moved_stays_staged(r
 # --- an unborn branch ---
 
 
+def test_another_sessions_line_that_is_staged_in_a_moved_file_stays_staged(repo: Repo) -> None:
+    """The user committed the old name's deletion; the session's commit of the new one leaves the line out."""
+    repo.edit("S1", "a", changed(3, "S1's"))
+    repo.git("commit", "-qam", "S1's line")
+    repo.rename("S2", "a", "z")
+    repo.git("commit", "-qam", "the old name goes")
+    repo.git("add", "-A")
+    repo.commit("S2")
+    assert repo.blob("z").decode() == TEN.replace("line 3\n", "")
+    assert _change(repo, "z") == ["+S1's"]
+
+
 def test_an_orphan_branch_with_the_old_tree_staged(repo: Repo) -> None:
     """``git commit --only`` works there: the staged text is the one that the old branch has committed."""
     repo.git("checkout", "-q", "--orphan", "fresh")

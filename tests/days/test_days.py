@@ -25,7 +25,6 @@ FIRST_SEED = 7_000_002
 DAYS = range(FIRST_SEED, FIRST_SEED + 2)
 FULL_SEED, FULL_STEPS = 1_500_000, 200_000
 FOUND = days_of((Path(__file__).parent / "found.txt").read_text())
-REPLAYED = list(FOUND)[:: 1 if FULL else 4]
 
 
 def _played() -> Tally:
@@ -74,7 +73,7 @@ WRONG = {
 """Days that are wrong today."""
 
 
-@pytest.mark.parametrize("title", [*REPLAYED, *(one for one in WRONG if one not in REPLAYED)])
+@pytest.mark.parametrize("title", FOUND)
 def test_a_day_that_was_wrong_once_is_right(title: str) -> None:
     """Each day was reduced from a random one whose commit was wrong or refused needlessly.
 

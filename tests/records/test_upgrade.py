@@ -27,6 +27,8 @@ from tests.support import runner, sealed, source
 from tests.support.archives import FIXTURES
 from tests.support.runner import Done
 
+pytestmark = pytest.mark.wired
+
 OLD = "26d110a"
 ALICE, BOB, HOLDER, WORKER = "0b7cf1de-claude-alice", "codex-bob-7f21", "fleet-1", "worker-1"
 COMMITS = ((BOB, "repo"), (ALICE, "repo"), (HOLDER, "repo"), (WORKER, "repo/.worktrees/ralph-bd-1"))

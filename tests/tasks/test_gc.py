@@ -76,6 +76,7 @@ def test_what_is_only_void_may_come_back_and_stays_for_a_while(repo: Repo) -> No
     assert repo.commit("S1").how == {"a": "edits"}
 
 
+@pytest.mark.slow
 def test_a_journal_in_use_is_left_and_named(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "WAIT", 0.05)
     repo.edit("S1", "a", "new\n")

@@ -637,6 +637,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "number", "audience"), CASES)
+@pytest.mark.wired
 def test_each_hint_is_typed_and_ends_it(
     name: str, number: int, audience: str, repo: Repo, tmp_path: Path, reached: list[tuple[str, int]]
 ) -> None:
