@@ -86,29 +86,33 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     known = path_texts.read(scene, state).pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         return Outcome(state.path)
-    return Outcome(state.path, notes=(_mover_first(state),))
+    movers = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
+    return Outcome(state.path, notes=(Note(state.path, Why(Kind.MOVER_FIRST, tuple(movers))),))
 
 
-def with_moved_over(scene: Scene, state: PathState, found: Outcome) -> Outcome:
-    """Tell the same where another file had the name before: the lines are looked for at the old path."""
-    return (
-        found._replace(notes=(*found.notes, _mover_first(state))) if _is_moved_over(scene, state) else found
-    )
+def moved_over(scene: Scene, state: PathState) -> str | None:
+    """The other session that moved a file with lines of this one to a name that another file had before.
 
-
-def _is_moved_over(scene: Scene, state: PathState) -> bool:
-    to, content = path_records.last_arrival(state.journal), scene.contents[state.path]
-    if to is None or to.other_path is None or to.session in scene.own or content.mode not in path_texts.FILES:
-        return False
+    The records of such a path begin with that other file, so the lines are looked for at the old path. None
+    where no line still waits for the mover's commit.
+    """
+    to = path_records.last_arrival(state.journal)
+    is_asked = scene.own & state.came_with and path_records.arrival(state.journal) is None
+    if to is None or to.other_path is None or to.session in scene.own or not is_asked:
+        return None
+    data = scene.contents[state.path].data
+    if path_texts.whole_only(scene, state) is not None or is_binary(data):
+        return None
     old = scene.recorded_at(to.other_path)
     left = path_records.left_by(old.journal, to, state.path)
     if left is None:
-        return False
+        return None
     known, _ = _as_it_left(scene, old, left)
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     mine = {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
     in_head = [_head_lines(scene, path) for path in (state.path, old.path)]
-    return bool(mine.intersection(split_lines(path_texts.one_form(content.data))).difference(*in_head))
+    waiting = mine.intersection(split_lines(path_texts.one_form(data))).difference(*in_head)
+    return to.session if waiting else None
 
 
 def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
@@ -116,11 +120,6 @@ def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
     if entry is None or entry.mode not in path_texts.FILES:
         return []
     return split_lines(path_texts.one_form(read_blob(scene, entry)))
-
-
-def _mover_first(state: PathState) -> Note:
-    whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
-    return Note(state.path, Why(Kind.MOVER_FIRST, tuple(whose)))
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:

@@ -72,12 +72,12 @@ def _void(scene: Scene, state: PathState) -> Outcome:
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
-    """Decide one path, and tell of lines in a file that another session moved to a name that was in use."""
+    """Decide one path, and tell of lines that another session moved to a name that was in use."""
     found = _decided(scene, state)
-    is_over = (
-        not scene.by_person and scene.own & state.came_with and path_records.arrival(state.journal) is None
-    )
-    return by_pieces.with_moved_over(scene, state, found) if is_over else found
+    mover = None if scene.by_person else by_pieces.moved_over(scene, state)
+    if mover is None:
+        return found
+    return found._replace(notes=(*found.notes, Note(state.path, Why(Kind.MOVER_FIRST, (mover,)))))
 
 
 def _decided(scene: Scene, state: PathState) -> Outcome:
