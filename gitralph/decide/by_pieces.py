@@ -235,7 +235,12 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
 
-    return found._replace(notes=tuple(filter(is_news, found.notes)))
+    notes = list(filter(is_news, found.notes))
+    told = {unit for note in notes if note.why.kind is not Kind.REMOVAL_STAYS for unit in note.units}
+    # what became of a text says enough of the removal that came with it
+    return found._replace(
+        notes=tuple(n for n in notes if n.why.kind is not Kind.REMOVAL_STAYS or told.isdisjoint(n.units))
+    )
 
 
 def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:

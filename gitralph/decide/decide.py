@@ -101,10 +101,11 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own:
-        if path_records.arrival(state.journal) is None:
+        to = path_records.arrival(state.journal)
+        if to is None:
             return Outcome(path)  # no line here has its place among the records of this path
-        if scene.reader.entry(path) is None:
-            return by_pieces.moved_along(scene, state)
+        if scene.reader.entry(path) in (None, history.entry_at(scene.repo, to.head, path)):
+            return by_pieces.moved_along(scene, state)  # HEAD has no file here, or still the one moved over
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)

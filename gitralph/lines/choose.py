@@ -10,10 +10,12 @@ goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
-for it; nor where the piece only added lines and the edit replaced all of them without keeping a word.
+for it; nor where the piece only added lines and the edit replaced all of them without keeping a word. A text
+of HEAD between a stash and its pop, which lacks the whole piece, tells nothing.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of their
-words. So does a gap inside one block of these lines, beside a line with a word.
+words. So does a gap inside one block of these lines, beside a line with a word. It stays out where HEAD has
+what a record had put in the place of these lines: git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not seen the file again. No commit takes that line out of
@@ -22,7 +24,7 @@ somebody put the file back.
 
 7. The net: the finished text is checked by another way, see `net`.
 
-8. Said: a note tells of lines of the session that are left nowhere.
+8. Said: a note tells of lines of the session that are left nowhere, and of its removals that HEAD keeps.
 """
 
 from __future__ import annotations
@@ -518,9 +520,10 @@ class Attempt:
         births, taken = known.births(unit), known.taken(unit)
         if any(x <= NEWLINE for made in hunks for x in made.dels) or any(made.undels for made in hunks):
             return False
-        if any(map(known.on_disk, taken)) or any(
-            not known.on_disk(x) and known.owner(x) is None for x in births
-        ):
+        # who corrects a line that git or he had put back for what HEAD has corrects what HEAD has
+        if any(map(known.on_disk, taken)) or any(map(known.is_replaced_in_head, taken)):
+            return False
+        if any(not known.on_disk(x) and known.owner(x) is None for x in births):
             return False
         if taken:
             if not all(map(self._is_own, taken)) or not births:
@@ -598,7 +601,7 @@ def separate(
     if follow != LEAVE:
         choice.follow(follow)
     choice.let_go()
-    unmet = list[Bond]()
+    unmet, skipped = list[Bond](), set[int]()
     while True:
         found = list(choice.bonds())
         seen = len(choice.superseded)
@@ -610,7 +613,7 @@ def separate(
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
             met = {bond.unit for bond in found if not bond.stale and bond.kind is not Kind.MADE_ANEW}
-            more = met - choice.own - {BASE, known.weave.hunks[known.foreign].unit}
+            more = met - choice.own - skipped - {BASE, known.weave.hunks[known.foreign].unit}
             if more - choice.wanted:
                 choice.wanted |= more
                 choice.included |= more
@@ -618,13 +621,15 @@ def separate(
         if not found:
             break
         unmet += found
-        if not skip_entangled:
+        stuck = {known.weave.hunks[bond.hunk].unit for bond in found} - skipped
+        if not skip_entangled or not stuck:
             break
-        choice.wanted -= {known.weave.hunks[bond.hunk].unit for bond in found}
+        skipped |= stuck
+        choice.wanted -= skipped
         choice.drop_corrections()
         choice.superseded = set()
     left = _left(choice, unmet)
-    if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
+    if left and (found or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
     under, strict = _under(choice), follow != WORDS and UNRECORDED not in owners
@@ -788,19 +793,18 @@ def _taken_again(choice: Attempt) -> Iterator[LineNote]:
 
 
 def _stays(choice: Attempt) -> Iterator[LineNote]:
-    """What the session removed and HEAD keeps, since somebody only took away what had replaced it."""
+    """What the session removed and HEAD keeps, since somebody changed or took away what had replaced it."""
     known, weave = choice.known, choice.weave
-    kept, who = list[int](), dict[str, None]()
-    for unit in sorted(choice.gone):
-        removed = [x for x in known.taken(unit) if known.unit(x) == unit and choice.shows(x)]
-        takers = {known.unit(x) for x in known.births(unit) if known.is_history(x)}
-        made = [weave.hunks[n] for taker in takers for n in weave.units[taker].hunks]
-        if removed and not any(hunk.births or hunk.undels for hunk in made):
-            kept += removed
-            who |= dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers))
+    asked, kept = choice.own & (choice.wanted | choice.gone), dict[int, int]()
+    for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
+        if known.unit(line) in asked:
+            kept[line] = known.unit(line)
     if kept:
-        keys = dict.fromkeys(weave.units[known.unit(x)].key for x in kept)
-        yield LineNote(Why(Kind.REMOVAL_STAYS, tuple(who)), _where(weave, kept), tuple(keys))
+        units = sorted(set(kept.values()))
+        takers = {known.unit(x) for unit in units for x in known.births(unit) if known.is_history(x)}
+        who = dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers - choice.own))
+        keys = tuple(weave.units[unit].key for unit in units)
+        yield LineNote(Why(Kind.REMOVAL_STAYS, tuple(who) or (UNRECORDED,)), _where(weave, list(kept)), keys)
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

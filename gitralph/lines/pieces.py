@@ -72,20 +72,15 @@ class Pieces:
 
     def brought_by(self, line: int) -> int:
         """The piece that brought a line to where it stands now, or stood last."""
-        return self.weave.hunks[self._stood(line)[2]].unit
+        return self.weave.hunks[self._stood(line)].unit
 
     def born_by(self, line: int) -> int:
         """The piece that brought a line first."""
         return self.weave.hunks[self.weave.birth[line]].unit
 
-    def last_stood(self, line: int) -> int:
-        """The hunk since which a line stands, or stood last."""
-        return self._stood(line)[0]
-
-    def _stood(self, line: int) -> Change:
-        birth = self.weave.birth[line]
-        stood = (change for change in reversed(self.changes.get(line, ())) if change[1])
-        return next(stood, (birth, True, birth))
+    def _stood(self, line: int) -> int:
+        stood = (credit for _, stands, credit in reversed(self.changes.get(line, ())) if stands)
+        return next(stood, self.weave.birth[line])
 
     def is_added(self, line: int) -> bool:
         return not self.in_head[line] and self.on_disk(line)
@@ -94,8 +89,13 @@ class Pieces:
         return bool(self.in_head[line]) and not self.on_disk(line)
 
     def is_settled(self, line: int) -> bool:
-        """Tell whether a line is gone and a text that HEAD had since lacked it already."""
-        return self.credit(line) < self.agreed and not self.on_disk(line)
+        """Tell whether a line is gone and a text that HEAD had since lacked it already.
+
+        That tells nothing where HEAD lacked what waits of the same piece as well, as between a stash and its
+        pop.
+        """
+        is_gone = self.credit(line) < self.agreed and not self.on_disk(line)
+        return is_gone and not self._waits[self.born_by(line)]
 
     def is_history(self, line: int) -> bool:
         return not self.in_head[line] and not self.on_disk(line)
@@ -124,6 +124,16 @@ class Pieces:
         return [[line for n in unit.hunks for line in hunks[n].births] for unit in self.weave.units]
 
     @cached_property
+    def _waits(self) -> list[bool]:
+        """For each piece whether a line that it brought waits, and was not there at `agreed`."""
+
+        def waits(line: int) -> bool:
+            then = self.was(line, self.agreed) if self.is_added(line) else None
+            return then is not None and not then[1]
+
+        return [any(map(waits, births)) for births in self._brought]
+
+    @cached_property
     def _took(self) -> list[list[int]]:
         hunks = self.weave.hunks
         return [[x for n in unit.hunks for x in hunks[n].dels if x > NEWLINE] for unit in self.weave.units]
@@ -132,8 +142,13 @@ class Pieces:
         return {word for line in lines if line > NEWLINE for word in words(self.weave.content(line))}
 
     def is_replaced_in_head(self, line: int) -> bool:
-        """Tell whether HEAD has a telling line that was ever put in the place of this line."""
-        return self._went_by(line, self._leads, self.last_stood(line))
+        """Tell whether HEAD has a telling line that was put in the place of this line.
+
+        What a record brought back counts anew. What git or a person put back is still replaced in HEAD.
+        """
+        changes = self.changes.get(line, ())
+        again = [n for n, stands, _ in changes if stands and self.weave.owner_of(n) is not None]
+        return self._went_by(line, self._leads, max(again, default=0))
 
     def _went_by(self, line: int, hunks: bytearray, since: int = 0) -> bool:
         changes = self.changes.get(line, ())

@@ -60,7 +60,9 @@ TABLE = {
         "what this session wrote there was changed or removed by {whose}, and is left to it"
     ),
     Kind.REMOVED_BEFORE: "this session removed there what {whose} had removed before, and that stays theirs",
-    Kind.REMOVAL_STAYS: "what this session removed there stays: {whose} took away what had replaced it",
+    Kind.REMOVAL_STAYS: (
+        "what this session removed there stays: {whose} changed or removed what had replaced it"
+    ),
     # Files whose lines are not told apart
     Kind.NO_FILE: "it is not a plain file",
     Kind.CLEAN_FILTER: "a clean filter governs it",

@@ -59,7 +59,7 @@ class Case:
     forced: bool = False
     """Others' edits were asked for, not only a person's corrections of the session's own."""
     moved: frozenset[str] = frozenset()
-    """Lines that stood in HEAD at another path: the commit renames their file."""
+    """Lines that HEAD has had at the path from which the session, or this commit, moved the file."""
     landed: frozenset[str] = frozenset()
     """Lines in HEAD under the name that the file had before another session moved it: only the move waits."""
     said: bool = True
@@ -140,7 +140,7 @@ class Case:
         end = max(ends, key=lambda edit: edit.step)
         if end.put or end.actor == HUMAN:
             return f"{_called(GIT if end.put else HUMAN)} had taken away what replaced it"
-        if self.truth.equal.get(self.path, 0) >= end.step:
+        if self.truth.is_agreed(self.path, end.step):
             return "somebody had taken it away, and HEAD agrees"
         return ""
 
@@ -157,6 +157,8 @@ class Case:
             *(x for one in (line, *by_git) for x in self.truth.came_instead(self.path, one)),
         ]
         places += [FILE] if self.new is None else []
+        if any(self.wrote(one) for one in self.truth.brought_again(self.path, line)):
+            return  # git did what the session had done
         if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):
             self._fault("FOREIGN", "removed a line others took away", line)
 
@@ -184,9 +186,8 @@ class Case:
             if edit.put and not edit.again and {edit.actor, self.truth.author[line], *authors} == {self.who}:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
         # what HEAD and the file agreed on since is no longer pending: git had brought it back
-        agreed = self.truth.equal.get(self.path, 0)
         for line in sorted(new & lines_of(self.old) - disk):
-            if self.truth.edit(self.path, line).step < agreed:
+            if self.truth.is_agreed(self.path, self.truth.edit(self.path, line).step):
                 continue
             lines = {line, *self.truth.came_instead(self.path, line)} - disk
             edits = [self.truth.edit(self.path, one) for one in lines]
@@ -243,6 +244,7 @@ class Commit:
             self.read(self.before.disk.get(path)),
             self.names,
             self.forced,
+            truth.landed_elsewhere(path, self.who),
             landed=self._landed(truth, path),
             said=not asked or self._said(path),
         )
@@ -260,9 +262,7 @@ class Commit:
     def renamed(self) -> set[str]:
         """Files that it takes away and files that it makes, where it does both."""
         gone = self.before.head.keys() - self.after.head.keys()
-        left = {self.before.head[path] for path in gone}
-        over = {path for path, entry in self.after.head.items() if entry in left}  # or one was there before
-        made = self.after.head.keys() - self.before.head.keys() | over
+        made = self.after.head.keys() - self.before.head.keys()
         return {*gone, *made} if gone and made else set()
 
 
@@ -274,7 +274,7 @@ def judge(truth: Truth, commit: Commit) -> list[Fault]:
     for path in sorted({*commit.before.head, *commit.after.head, *commit.before.disk}):
         case = commit.case(truth, path)
         if path in renamed:
-            case.moved = frozenset(went & came)
+            case.moved |= went & came
         faults += case.judge()
     return faults
 

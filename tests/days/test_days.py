@@ -62,7 +62,6 @@ TAKEN = "FOREIGN (removed a line others took away)"
 WRONG = {
     # no record knows of the person's change, and the file is as a record left it
     "a person's unrecorded removal in a file over which a session moves another": TAKEN,
-    "an edit that a person took back by hand and git checkout brought again": TAKEN,
     # what nobody recorded at a path was asked for; whose it was is known at another path
     "a file of a session's that a person moved, included as nobody's": "FOREIGN (a session's added)",
     # HEAD has what replaced it, but by a detour
@@ -141,6 +140,7 @@ ASK = "9 s1 ralph flag=1"
         (_sweep, MINE + HUMANS + ASK, "FOREIGN (the human's added)"),
         (_sweep, MINE + "2 s2 delete at=6 gone=1\n" + ASK, "FOREIGN (removed a line others took away)"),
         (_sweep, MINE + "2 h indent flag=1\n" + ASK, "FOREIGN (others' form of a line added)"),
+        (_sweep, MINE + MOVED + "9 s2 ralph flag=1", "FOREIGN (a session's added)"),
         (_lazy, MINE + ASK, "FORGOTTEN (its line on disk stays out)"),
         (_lazy, "1 s1 delete at=1 gone=1\n" + ASK, "FORGOTTEN (a line it removed stays in)"),
         (_lazy, MINE + "2 h commit-all\n" + ASK, None),

@@ -41,3 +41,17 @@ def test_who_moves_a_file_brings_the_lines_that_git_brought_back(undone: bool, w
     truth.observe(3, "s2", {"f": text}, {"g": text})
     found = truth.edit("g", "x_0_4")
     assert (found.actor, found.put) == (who, undone)
+
+
+@pytest.mark.parametrize(("first", "names"), [("s2", {"s1", "s2"}), ("s1", {"s1"}), ("h", {"s1"})])
+def test_a_correction_is_of_the_line_of_who_wrote_it_first_or_put_it_back(
+    first: str, names: set[str]
+) -> None:
+    """Session s1 replaces a line and undoes that; a person indents the line then."""
+    truth = Truth()
+    texts = [("x_0_0",), ("x_0_0", "x_1_0"), ("x_0_0", "x_2_0"), ("x_0_0", "x_1_0"), ("x_0_0", "  x_1_0")]
+    for step, (actor, old, new) in enumerate(
+        zip((first, "s1", "s1", "h"), texts, texts[1:], strict=False), 1
+    ):
+        truth.observe(step, actor, {"f": old}, {"f": new})
+    assert truth.corrects["f", "  x_1_0"] == names

@@ -87,10 +87,14 @@ class Truth:
     """Words that some HEAD had."""
     equal: dict[str, int] = field(default_factory=dict)
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
+    moves: dict[str, tuple[str, str, set[str]]] = field(default_factory=dict)
+    """A file, who moved it there last, from where, and the lines that HEAD has had there since."""
     _then: dict[str, dict[str, int]] = field(default_factory=dict)
     """Commit to what was in `equal` when it was HEAD: a reset makes later work pending again."""
-    _away: dict[str, dict[Text, int]] = field(default_factory=dict)
-    """File to the texts that git took off the disk, and what was in `equal` then: a stash may be popped."""
+    _away: dict[str, dict[Text, tuple[int, int]]] = field(default_factory=dict)
+    """File to the texts that git took off the disk, what was in `equal` then, and when: a stash is popped."""
+    _back: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """File to the steps between which it was edited to the text that git brought back: pending again."""
     _seen: dict[str, Text] = field(default_factory=dict)
     """File to its text before the person's changes that nothing recorded came after."""
 
@@ -102,6 +106,7 @@ class Truth:
         moved = [] if actor == GIT else _moves(before, after)
         taken = [self._of_others(actor, old, new, before[old]) for old, new in moved]
         self._observe(step, actor, before, after)
+        self.moves |= {new: (actor, old, set()) for old, new in moved}
         for past in taken:
             for book, lines in past:
                 book.update(lines)
@@ -141,9 +146,9 @@ class Truth:
                 self._seen.pop(path, None)
             if actor == GIT:
                 away = self._away.setdefault(path, {})
-                if new is not None:  # a file may be gone by `mv` too, and not as it was gone before
-                    self.equal[path] = away.get(new, self.equal.get(path, 0))
-                away[old] = self.equal.get(path, 0)
+                if new in away and new is not None:  # a file may be gone by `mv` too, not as it was before
+                    self._back[path] = away[new]
+                away[old] = self.equal.get(path, 0), step
             for token in now - was:
                 self.author.setdefault(token, actor)
             if actor == GIT:
@@ -188,20 +193,38 @@ class Truth:
                 self.corrects[path, token] = self.corrects.get((path, token), set()) | names
 
     def _brought(self, path: str, line: str) -> set[str]:
-        """The session that brought a line, or whose line a person changed to it or put back."""
-        who, author = self.bringer.get((path, line), ""), self.author.get(line, "")
-        put_back = {author} if author[:1] == "s" else set[str]()
-        return {who} if who[:1] == "s" else self.corrects.get((path, line), set()) | put_back
+        """The sessions that wrote a line first or last, or whose line a person changed to it."""
+        last = self.bringer.get((path, line), "")
+        writers = {name for name in (last, self.author.get(line, "")) if name[:1] == "s"}
+        return writers if last[:1] == "s" else writers | self.corrects.get((path, line), set())
 
     def compare(self, step: int, head: Files, disk: Files, commit: str = "", is_reset: bool = False) -> None:
         """Note what HEAD holds after a step, and where the file holds the same."""
         if is_reset:
             self.equal = dict(self._then.get(commit, self.equal))
+        for _, old, lines in self.moves.values():
+            lines |= lines_of(head.get(old))
         for path in head.keys() | disk.keys():
             self.in_head |= words_of(head.get(path))
             if head.get(path) == disk.get(path):
                 self.equal[path] = step
+                self._back.pop(path, None)
         self._then[commit] = dict(self.equal)
+
+    def landed_elsewhere(self, path: str, actor: str) -> frozenset[str]:
+        """The lines that HEAD has had at the path from which an actor moved a file."""
+        mover, _, lines = self.moves.get(path, ("", "", ()))
+        return frozenset(lines if mover == actor else ())
+
+    def is_agreed(self, path: str, step: int) -> bool:
+        """Tell whether the file was as in HEAD after a step, and git brought nothing back of that step."""
+        first, last = self._back.get(path, (0, 0))
+        return step <= self.equal.get(path, 0) and not first < step <= last
+
+    def brought_again(self, path: str, line: str) -> set[str]:
+        """What git put in the place of a line, as an edit had done it before, at this path or another."""
+        edited = {new for (_, old), news in self.instead.items() if old == line for new in news}
+        return edited & self.by_git.get((path, line), {}).keys()
 
     def came_instead(self, path: str, line: str, since: int = 0) -> set[str]:
         """All lines that came in the place of a line since a step, directly or through others."""

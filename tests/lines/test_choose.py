@@ -43,6 +43,20 @@ def test_built_on_a_line_that_head_lacks_waits() -> None:
     assert file.takes("s2") == [ONE, f"{MINE}, and more", TWO, THREE]
 
 
+def test_built_on_a_block_that_a_stash_took_off_and_brought_again_waits() -> None:
+    """Rules 2 and 4: HEAD lacked the whole block then, which tells nothing of one line."""
+    file = three()
+    file.edit("s1", ONE, "def made():", "    return one", TWO, THREE)
+    file.edit("s2", ONE, "def made():", "    return one + two", TWO, THREE)
+    file.person(ONE, TWO, THREE)
+    file.edit("s3", ONE, TWO, THREE, YOURS)
+    file.holds(ONE, TWO, THREE, YOURS)
+    file.person(ONE, "def made():", "    return one + two", TWO, THREE, YOURS)
+    file.edit("s3", ONE, "def made():", "    return one + two", TWO, THREE, YOURS, "its end")
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s1") == [ONE, "def made():", "    return one", TWO, THREE, YOURS]
+
+
 def test_inside_a_block_that_head_lacks_waits() -> None:
     """Rule 2: a line between two of another's."""
     file = three()
@@ -131,6 +145,18 @@ def test_a_correction_follows_that_keeps_half_of_the_words() -> None:
     assert file.takes("s1", follow="leave") == [ONE, "a small mistaek here", TWO, THREE]
 
 
+def test_a_correction_of_what_a_person_put_back_for_a_line_of_head_stays_out() -> None:
+    """Rule 5: HEAD would have both forms, 10000150 of the random days."""
+    file = three()
+    file.edit("s1", ONE, "a small mistaek here", THREE)
+    file.edit("s1", ONE, "a small mistake here", THREE)
+    file.holds(ONE, "a small mistake here", THREE)
+    file.person(ONE, "a small mistaek here", THREE)
+    file.edit("s2", ONE, "a small mistaek here", THREE, YOURS)
+    file.person(ONE, "a small mistaek there", THREE, YOURS)
+    assert file.takes("s1") == [ONE, "a small mistake here", THREE]
+
+
 def test_a_rewrite_that_keeps_no_word_is_left_to_its_writer() -> None:
     """Rule 5: and it is said."""
     file = three()
@@ -139,6 +165,16 @@ def test_a_rewrite_that_keeps_no_word_is_left_to_its_writer() -> None:
     answer = file.ask("s1")
     assert answer.text == file.head
     assert [note.why.kind in LEFT_OUT for note in answer.notes] == [True]
+
+
+def test_a_removal_whose_replacement_others_changed_and_took_stays_and_is_said() -> None:
+    """Rule 8: 10000234 of the random days."""
+    file = three()
+    file.edit("s1", "what the first", TWO)
+    file.person("what the last", TWO)
+    file.edit("s2", TWO, YOURS)
+    answer = file.ask("s1")
+    assert {note.why.kind for note in answer.notes} >= {Kind.REMOVAL_STAYS}
 
 
 def test_a_write_from_an_old_read_waits_for_whom_it_lost() -> None:

@@ -156,6 +156,13 @@ def test_never_raises_and_stays_the_same(
     assert not first.refused or (first.text == head and not first.taken and first.left)
 
 
+def test_what_is_left_out_is_not_included_again() -> None:
+    """Both wishes at once went round and round: the piece in the way was taken in and left out again."""
+    steps = [Step("k0", "s2", None, b"\1"), Step("k1", "s1", b"\1", b"\2")]
+    found = separate(b"\0", steps, b"\2", owners={"s1"}, skip_entangled=True, include_entangled=True)
+    assert found.text == b"\0"
+
+
 @given(HISTORY, st.data())
 def test_names_do_not_depend_on_later_steps(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], data: st.DataObject

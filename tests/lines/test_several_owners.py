@@ -234,7 +234,7 @@ def test_restored_then_rewritten_by_the_user() -> None:
     world.swap(None, line(5), b"written by hand\n")
     answer = world.commit("s1")
     assert answer.text == TEN
-    assert kinds(answer.notes) == {Kind.LEFT_TO_NOBODY}
+    assert kinds(answer.notes) == {Kind.LEFT_TO_NOBODY, Kind.REMOVAL_STAYS}
 
 
 @pytest.mark.parametrize("order", list(permutations(["s1", "s2", "s3"])))
@@ -394,4 +394,4 @@ def test_a_removal_is_the_persons_who_put_a_part_of_what_it_took_back() -> None:
     made = [Step("0", "s1", TEN, TEN.replace(both, mine))]
     found = separate(TEN, made, TEN.replace(line(4), b""), owners={"s1"})
     assert found.text == TEN
-    assert kinds(found.notes) == {Kind.LEFT_TO_NOBODY}
+    assert kinds(found.notes) == {Kind.LEFT_TO_NOBODY, Kind.REMOVAL_STAYS}
