@@ -97,8 +97,9 @@ def moved_over(scene: Scene, state: PathState) -> str | None:
     where no line still waits for the mover's commit.
     """
     to = path_records.last_arrival(state.journal)
-    is_asked = scene.own & state.came_with and path_records.arrival(state.journal) is None
-    if to is None or to.other_path is None or to.session in scene.own or not is_asked:
+    if to is None or to.other_path is None or to is path_records.arrival(state.journal):
+        return None
+    if to.session in scene.own or not scene.own & state.came_with:
         return None
     data = scene.contents[state.path].data
     if path_texts.whole_only(scene, state) is not None or is_binary(data):

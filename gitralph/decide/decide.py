@@ -1,6 +1,6 @@
 """Decides for each pending path of a session what of it goes into the commit.
 
-This module decides whole files. ``by_pieces`` decides files whose text several owners share. A ``Scene`` goes
+This module decides whole files. ``by_pieces`` decides files whose lines must be told apart. A ``Scene`` goes
 in and an ``Outcome`` comes out. Nothing is written but blobs.
 """
 
@@ -83,8 +83,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
 def _decided(scene: Scene, state: PathState) -> Outcome:
     """The first rule that applies gives the outcome.
 
-    Rules for whole files come first: a file as HEAD has it, a file known by its path alone, a file without
-    lines. Lines are separated last.
+    Where other sessions have changes, the lines are told apart at once. Else rules for whole files come
+    first: a file known by its path alone, a file without lines, a file that the session alone changed.
     """
     path, content = state.path, scene.contents[state.path]
     if scene.by_person:
@@ -103,7 +103,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     if not (set(state.records) | state.bare) & scene.own:
         to = path_records.arrival(state.journal)
         if to is None:
-            return Outcome(path)  # no line here has its place among the records of this path
+            return Outcome(path)  # moved over another file: `moved_over` asks at the old path
         if scene.reader.entry(path) in (None, history.entry_at(scene.repo, to.head, path)):
             return by_pieces.moved_along(scene, state)  # HEAD has no file here, or still the one moved over
     others = text_chain.others(scene, state)
@@ -126,7 +126,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
 
 
 def _is_moved_away(scene: Scene, state: PathState) -> bool:
-    """True for a file that was moved away while sessions had lines in it; the new path decides these."""
+    """True for a file that was moved away with changes of others in it; the new path decides these."""
     last = state.journal.records[-1] if state.journal.records else None
     if last is None or last.op != "rename-from" or last.other_path is None:
         return False

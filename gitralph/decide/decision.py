@@ -18,7 +18,8 @@ UNSURE = frozenset([STALE, UNANCHORED])
 DECLINED = "declined"
 """A person was asked and did not choose it; it stays pending."""
 
-# The lines stand on lines that another session has not committed. The path is neither taken nor left yet.
+# Another session moved the file, and the lines wait for its commit of the move. The path is neither taken nor
+# left yet.
 WAITING = "waiting"
 
 EDITS, WHOLE_FILE = "edits", "whole-file"
@@ -52,8 +53,8 @@ class Use(NamedTuple):
     """How far a commit has read one session's records of one path, in bytes of journal and manifest.
 
     ``units`` are the keys of the pieces that the commit took, None where it took the path whole. A use is a
-    line of the log. It decides two things only: whether a claim by path alone is still open, and what was
-    said already.
+    line of the log. It never decides whether an exact edit is pending; what it does tell:
+    ``records.commit_log``.
     """
 
     session: str

@@ -187,8 +187,7 @@ def uses(
 ) -> tuple[Use, ...]:
     """How far a commit read the records of these sessions (by default the family's), for the commit log.
 
-    ``taken`` are the keys of the pieces that go, None where the path goes whole. The log decides nothing
-    later.
+    ``taken`` are the keys of the pieces that go, None where the path goes whole.
     """
     makers = {} if taken is None else {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
     out = []

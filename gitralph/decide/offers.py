@@ -16,7 +16,7 @@ from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
-from gitralph.decide.inputs import Scene, Wishes
+from gitralph.decide.inputs import Scene, Wishes, records_of
 from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.context import Context
@@ -185,7 +185,7 @@ def settle(
         if path in barred or path in scene.ignored:
             continue
         was = by_path.get(path)
-        own = [r for r in state.journal.records if r.op != GAP and r.session in scene.own]
+        own = records_of(scene, state)
         given = bool(own) and all(r.may for r in own)
         if was is not None and was.taken and was.how == decision.EDITS and given:
             was = by_path[path] = was._replace(how=decision.SHELL)

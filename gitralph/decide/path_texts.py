@@ -14,7 +14,7 @@ from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, hook_rewrites, text_chain
-from gitralph.decide.inputs import Scene, read_blob
+from gitralph.decide.inputs import Scene, read_blob, records_of
 from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
 from gitralph.git.texts import is_binary, with_line_feeds
@@ -353,7 +353,7 @@ def claimants(state: PathState) -> set[str]:
 def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is one that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
-    own = [r for r in state.journal.records if r.session in scene.own]
+    own = records_of(scene, state)
     if scene.by_person and head is not None and not content.absent:
         _, is_nobodys = text_chain.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
         return content.mode if is_nobodys else head.mode, False

@@ -100,11 +100,16 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
 
 
 def _unfinished(ctx: Context) -> Iterator[str]:
-    """The sessions with a record that no commit has told of, or with a path that differs from HEAD."""
+    """The sessions with a record that no commit has told of, or with a path that differs from HEAD.
+
+    So are those whose file was moved to such a path.
+    """
     claims = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     old = {path for claim in claims for path in claim.old}
     dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
     left = {claim.session for claim in claims if claim.fresh or not dirty.isdisjoint(claim.old)}
+    for path in dirty.union(*(claim.fresh for claim in claims)):
+        left |= path_records.path_state(ctx.layout, path, []).came_with
     for claim in claims:
         if not left.isdisjoint(path_records.family(ctx.layout, claim.session)):
             yield claim.session
@@ -232,7 +237,7 @@ def _found(made: Draft) -> Works:
         elif path in made.entries:
             out[path] = Work(None, made.entries[path] == made.now.get(path))
         elif one.content is None and one.notes and not one.void:
-            # its lines stand on lines that another session has not committed
+            # another session moved the file, and has not committed that
             out[path] = Work(decision.WAITING)
     # a file that replaces a folder brings the files below the folder into the commit
     for path in made.entries:

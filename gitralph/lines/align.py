@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 from gitralph.lines.blocks import AROUND
 from gitralph.lines.gotoh import OldLine, best_pairs
-from gitralph.lines.linediff import Range
+from gitralph.lines.linediff import Range, leading
 from gitralph.lines.text import is_telling
 from gitralph.lines.weave import BASE, START, Weave
 
@@ -63,9 +63,9 @@ def place_lines(
     held = _matched(weave, shown, atoms, fresh)
     for at, _ in held:
         match.present[atoms[at]] = 1
-    above = _run([at == number == line for number, (at, line) in enumerate(held)])
+    above = leading([at == number == line for number, (at, line) in enumerate(held)])
     ends = [(len(atoms) - 1 - n, len(fresh) - 1 - n) for n in range(len(held))]
-    below = _run([one == other for one, other in zip(reversed(held), ends, strict=True)])
+    below = leading([one == other for one, other in zip(reversed(held), ends, strict=True)])
     done = 0
     for at, line in [*held, (len(atoms), len(fresh))]:
         if line > done:
@@ -73,10 +73,6 @@ def place_lines(
             match.foreign.append((place, [weave.texts[one] for one in fresh[done:line]]))
             match.crowded.update(atoms[above : len(atoms) - below])
         done = line + 1
-
-
-def _run(found: list[bool]) -> int:
-    return found.index(False) if False in found else len(found)
 
 
 _TOLD, _SAID, _KEPT, _ON, _THERE, _GONE = 1000, 30, 15, 5, 20, 100

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.linediff import Range, hunks, leading
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, rest_of_slide, slide_to_own
 from gitralph.lines.text import (
@@ -22,12 +22,6 @@ from gitralph.lines.text import (
     split_lines,
 )
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
-
-
-def _run(found: list[bool]) -> int:
-    """Count how many values are true before the first that is not."""
-    return found.index(False) if False in found else len(found)
-
 
 _GAPS = 8
 """So many gaps are tried whether a later gap takes them back; each try costs O(atoms)."""
@@ -314,7 +308,7 @@ class Folding:
         if not high_new - low_new < len(removed) or low_new == high_new:
             return [each]
         back = [self._came_back(atom) for atom in removed]
-        over, under = _run(back), _run(back[::-1])
+        over, under = leading(back), leading(back[::-1])
         if (
             all(back)
             or len(removed) - over - under != high_new - low_new

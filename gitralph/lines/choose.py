@@ -13,14 +13,15 @@ the line is committed from the record. Not so where HEAD had a text without the 
 for it; nor where the piece only added lines and the edit replaced all of them without keeping a word. A text
 of HEAD between a stash and its pop, which lacks the whole piece, tells nothing.
 
-5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of their
-words. So does a gap inside one block of these lines, beside a line with a word. It stays out where HEAD has
+5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
+words that they brought, or that only removes such lines. So does a gap inside one block of these lines,
+beside a line with a word, and one of blank lines beside such a line. It stays out where HEAD has
 what a record had put in the place of these lines: git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
-is in neither HEAD nor the file and its writer has not seen the file again. No commit takes that line out of
-HEAD: a gap took it. Where the copy lacks also what the step's own session had recorded, it is no old copy:
-somebody put the file back.
+is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
+such bond: the gap took it, so the commit keeps it. Where the copy lacks also what the step's own session had
+recorded, it is no old copy: somebody put the file back.
 
 7. The net: the finished text is checked by another way, see `net`.
 
@@ -160,7 +161,7 @@ class Attempt:
         """Tell whether another piece replaced all lines of a piece and kept no word of them."""
         known = self.known
         births = known.births(unit)
-        told = [x for x in births if known.says(x)]
+        told = [x for x in births if known.weave.says(x)]
         if not told or known.taken(unit) or not all(map(known.is_history, births)):
             return False
         if {known.unit(x) for x in births} != {killer}:
@@ -269,7 +270,7 @@ class Attempt:
                     # What the hunk took away stands for lines of HEAD. Where those were only moved, it is the
                     # very line.
                     text = self.weave.content(line)
-                    moved = known.says(line) and any(
+                    moved = known.weave.says(line) and any(
                         x > NEWLINE and self.weave.content(x) == text for x in gone
                     )
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
@@ -288,7 +289,7 @@ class Attempt:
         for line in made.births:
             if self.counts(self.known.unit(line)):
                 continue  # the session's own piece took the line away
-            if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
+            if self.known.is_history(line) and self.known.weave.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):
                     yield Bond(number, other, Kind.MOVED_BY)
@@ -400,7 +401,11 @@ class Attempt:
         Two lines are versions where one replaced the other, or where they say the same.
         """
         known, weave = self.known, self.weave
-        gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.is_only(x, 1)}
+        gone = {
+            weave.content(x): x
+            for x in known.differing()
+            if known.is_removed(x) and known.weave.is_only(x, 1)
+        }
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
@@ -453,7 +458,7 @@ class Attempt:
                         more.append(below)
         wrote = known.words(self._made_of(more))
         for unit in more:
-            said = known.words([x for x in known.births(unit) if known.says(x)])
+            said = known.words([x for x in known.births(unit) if known.weave.says(x)])
             said -= known.words(known.taken(unit))
             if not said or not said.isdisjoint(wrote):
                 return
@@ -476,7 +481,7 @@ class Attempt:
         """Give up each own piece of which a gap left no line that says something."""
         known = self.known
         for unit in self.own:
-            told = [x for x in known.births(unit) if known.says(x)]
+            told = [x for x in known.births(unit) if known.weave.says(x)]
             if told and all(
                 known.is_history(x)
                 and not self.counts(known.unit(x))

@@ -45,6 +45,11 @@ def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen
 
 
+def leading(found: list[bool]) -> int:
+    """Count how many values are true before the first that is not."""
+    return found.index(False) if False in found else len(found)
+
+
 def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[Range]:
     """Return the hunks that turn `old` into `new`; `unique` tells which lines are single in the file."""
     if not old or not new:

@@ -1,9 +1,9 @@
 """The net: a last check of a finished answer, by counts and by blocks. It shares nothing with the weave.
 
-Brought: each telling line that comes was brought in this very form by a recorded step of the session. Nobody
-recorded brought it later, and no other session brought it first, unless HEAD had it then.
+Brought: each telling line that comes was brought in this very form by a recorded step of the session. No
+other session's step brought it later, and none brought it first, unless HEAD had it then.
 
-Taken: each telling line that goes was taken by the session, and by nobody later.
+Taken: each telling line that goes was taken by the session, and by no other session later.
 
 Number: no telling line stands more often than in HEAD or in the file. Here a line is telling when it says
 something and never stood twice in any text of the path. To count other lines as well cost a quarter of the

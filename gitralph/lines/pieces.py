@@ -164,17 +164,10 @@ class Pieces:
         found = bytearray(len(hunks))
         for number in range(len(hunks) - 1, BASE, -1):
             found[number] = any(
-                (self.in_head[x] and self.says(x)) or self._went_by(x, found) for x in hunks[number].births
+                (self.in_head[x] and self.weave.says(x)) or self._went_by(x, found)
+                for x in hunks[number].births
             )
         return found
-
-    def is_only(self, line: int, others: int = 0) -> bool:
-        """Tell whether a line is telling and at most ``others`` other lines ever had the same text."""
-        return self.says(line) and len(self.weave.seen[self.weave.line[line]]) <= 1 + others
-
-    def says(self, line: int) -> bool:
-        """Tell whether a line is telling, so that hardly anybody else wrote the same by chance."""
-        return line > NEWLINE and is_telling(self.weave.content(line))
 
 
 def pieces(

@@ -78,10 +78,7 @@ def _bring_up(weave: Weave, head: list[int]) -> None:
     times = Counter(head)
 
     def told(lines: list[int]) -> list[int]:
-        found = [
-            x for x in lines if x > NEWLINE and times[weave.line[x]] == 1 and is_telling(weave.content(x))
-        ]
-        return [x for x in found if len(weave.seen[weave.line[x]]) == 1]
+        return [x for x in lines if weave.is_only(x) and times[weave.line[x]] == 1]
 
     for number, made in enumerate(weave.hunks[1:], 1):
         gone = told(made.dels)

@@ -305,7 +305,7 @@ class _Turn:
         brought = [x for each in made for x in (*each.births, *each.undels) if x != NEWLINE]
         if any(known.on_disk(x) or (known.in_head[x] and x != EXISTS) for x in brought):
             return False
-        if any(known.says(x) and weave.content(x) in passed for x in known.births(unit)):
+        if any(known.weave.says(x) and weave.content(x) in passed for x in known.births(unit)):
             return False
         if brought:
             killers = {known.unit(x) for x in brought} - {BASE}
@@ -454,7 +454,7 @@ class _Turn:
             if weave.hunks[number].unit not in self.units:
                 number = next(n for n, made in self.hunks() if line in made.touched())
             over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
-            if known.is_only(line, 1):
+            if known.weave.is_only(line, 1):
                 same = weave.seen[weave.line[line]]
                 there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
                 over += [x for x in there if self._is_others(x)]
@@ -463,7 +463,7 @@ class _Turn:
                 over = [x for x in over if not self._stood(x, number)]
             yield from (Bond(number, known.born_by(x), kind) for x in over)
         for line, stands in self.changes.items():
-            if stands or self.is_redo or not known.is_only(line, 1):
+            if stands or self.is_redo or not known.weave.is_only(line, 1):
                 continue
             for other in weave.seen[weave.line[line]]:
                 if other != line and known.is_removed(other) and not self.shows(other):
@@ -588,7 +588,9 @@ class _Turn:
     def _written_again(self, steps: Sequence[Step], keys: Collection[str]) -> bytes | None:
         """Return a telling line that goes although another session wrote it later; else None."""
         went = {
-            self.weave.content(x) for x, stands in self.changes.items() if not stands and self.known.says(x)
+            self.weave.content(x)
+            for x, stands in self.changes.items()
+            if not stands and self.known.weave.says(x)
         }
         written, again = set[bytes](), set[bytes]()
         for step in steps if went and not self.is_return else ():

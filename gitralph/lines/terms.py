@@ -1,7 +1,7 @@
 """The values that go into the separation of lines and come out of it.
 
 They are plain, so a caller can build and print them without knowing how lines are told apart. A unit's name
-is ``<step>.<n>``, with a mark at the end. No rule may stand here.
+is ``<step>.<n>``. No rule may stand here.
 """
 
 from __future__ import annotations

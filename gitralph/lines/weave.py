@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gitralph.lines.text import ends_with_newline, split_lines
+from gitralph.lines.text import ends_with_newline, is_telling, split_lines
 
 EXISTS, NEWLINE, START, END = range(4)
 """Atoms that are no lines: the file is there, its last line is complete, and the two rims."""
@@ -231,6 +231,14 @@ class Weave:
     def content(self, atom: int) -> bytes:
         """Return the line that an atom stands for."""
         return self.texts[self.line[atom]]
+
+    def says(self, atom: int) -> bool:
+        """Tell whether a line is telling, so that hardly anybody else wrote the same by chance."""
+        return atom > NEWLINE and is_telling(self.content(atom))
+
+    def is_only(self, atom: int, others: int = 0) -> bool:
+        """Tell whether a line is telling and at most ``others`` other lines ever had the same text."""
+        return self.says(atom) and len(self.seen[self.line[atom]]) <= 1 + others
 
     def order(self) -> list[int]:
         """Return all line atoms in order; the caller must not change the list."""

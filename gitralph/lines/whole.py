@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitralph.lines.materialize import flags_of, states, switch, text_of
-from gitralph.lines.text import difference, is_telling, split_lines
+from gitralph.lines.text import difference, split_lines
 from gitralph.lines.weave import BASE, NEWLINE, Weave
 
 _OPEN = 24
@@ -43,24 +43,18 @@ class Whole:
         made = self._made()
         return 0 if made == self.text else 1 + sum(each.total() for each in difference(made, self.text))
 
-    def _is_single(self, line: int) -> bool:
-        weave = self.weave
-        if line <= NEWLINE or not is_telling(weave.content(line)):
-            return False
-        return len(weave.seen[weave.line[line]]) == 1
-
     def _told(self) -> tuple[set[int], list[int]]:
         """The pieces that lines of single occurrence reveal, and those that no line reveals."""
         weave = self.weave
         found, quiet = set[int](), list[int]()
         for number in range(1, len(weave.units)):
-            told = [x for x in self._births(number) if self._is_single(x)]
+            told = [x for x in self._births(number) if weave.is_only(x)]
             if any(weave.content(x) in self.lines for x in told):
                 found.add(number)
             elif not told:
                 quiet.append(number)
         todo = list(found)
-        while todo:  # whose lines a piece took away, that piece counts too, though they are gone
+        while todo:  # a piece counts too if a found piece took its lines away, though none of them shows
             for hunk in weave.units[todo.pop()].hunks:
                 for line in weave.hunks[hunk].dels:
                     below = weave.hunks[weave.birth[line]].unit
@@ -69,7 +63,7 @@ class Whole:
                         todo.append(below)
         still_open = list[int]()
         for number in quiet:
-            told = [x for x in self._gone(number) if self._is_single(x)]
+            told = [x for x in self._gone(number) if weave.is_only(x)]
             if number in found:
                 continue
             if told and not any(weave.content(x) in self.lines for x in told):

@@ -159,7 +159,9 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
             found.manifest_upto[claim.session] = claim.upto(path)
         if _is_bare(claim, found):
             found.bare.add(claim.session)
-    found.came_with.update(_came_with(layout, path, found.journal))
+    first, last = arrival(found.journal), last_arrival(found.journal)
+    for to in (first, None if last is first else last):
+        found.came_with.update(_came_with(layout, path, to))
     return found
 
 
@@ -191,8 +193,8 @@ def last_arrival(journal: Journal) -> Record | None:
     return None
 
 
-def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
-    found, seen, to = set[str](), {path}, arrival(journal) or last_arrival(journal)
+def _came_with(layout: Layout, path: bytes, to: Record | None) -> set[str]:
+    found, seen = set[str](), {path}
     while to is not None and to.other_path is not None and to.other_path not in seen:
         journal, here = read_journal(layout, to.other_path), path
         left = left_by(journal, to, here)

@@ -11,7 +11,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, inputs, path_texts
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, records_of
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
@@ -86,7 +86,7 @@ class Survey:
 
     def own(self, path: bytes) -> list[Record]:
         """All records of the session and its subagents for a path, in the order of the journal."""
-        return [r for r in self.states[path].journal.records if r.session in self.scene.own]
+        return records_of(self.scene, self.states[path])
 
     def open_paths(self) -> list[bytes]:
         """The paths that are not barred, sorted."""

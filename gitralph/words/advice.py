@@ -22,7 +22,7 @@ _SAID = {
 # These words replace a reason where no sentence follows it, as in a list of paths.
 _SAID_ALONE = {
     decision.SHELL: "changed by a shell command",
-    decision.WAITING: "waits for uncommitted lines of others",
+    decision.WAITING: "waits for the commit of another's move",
 }
 
 

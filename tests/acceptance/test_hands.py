@@ -1,6 +1,7 @@
 """Shells are hands too: what a session's shell command changed is its edit, line for line."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,20 @@ def test_both_changed_one_line_while_the_command_ran(repo: Repo) -> None:
     row = _rows(repo)["a"]
     assert row["owner"] == "nobody"
     assert sorted(one["session"] for one in row["likely"]) == ["S1", "S2"]
+
+
+@pytest.mark.parametrize("command", ["chmod +x a", "sed -i 's/line 3/three/' a && chmod +x a"])
+def test_a_mode_that_either_of_two_windows_changed_is_nobodys(repo: Repo, command: str) -> None:
+    """The event that saw it carries one session's name, which edits the file afterwards and commits."""
+    one, two = Shell(repo, "S1").begin(), Shell(repo, "S2").begin()
+    one.work(command).end()
+    two.end()
+    repo.edit("S1", "a", (repo.read("a") or b"") + b"more\n")
+    repo.ralph("commit", "--session", "S1", "-m", "more")
+    assert repo.git("ls-tree", "HEAD", "a").split()[0] == "100644"
+    assert _lines(repo, "a") == [*TEN.splitlines(), "more"]
+    repo.ralph("undo", "--session", "S1")
+    assert os.access(repo.file("a"), os.X_OK)
 
 
 def test_two_windows_that_overlap(repo: Repo) -> None:

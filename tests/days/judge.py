@@ -219,13 +219,6 @@ class Commit:
     read: Callable[[bytes | None], Text] = as_text
     """What counts as the lines of a file."""
 
-    def _landed(self, truth: Truth, path: str) -> frozenset[str]:
-        made = truth.edit(path, FILE)
-        if path in self.before.head or not made.put or made.actor in {self.who, GIT}:
-            return frozenset()
-        gone = self.before.head.keys() - self.before.disk.keys()
-        return frozenset(line for old in gone for line in lines_of(self.text(self.before.head, old)))
-
     def text(self, files: Mapping[str, tuple[int, str]], path: str) -> Text:
         return self.read(self.objects.read(files[path][1])[1]) if path in files else None
 
@@ -234,6 +227,7 @@ class Commit:
 
     def case(self, truth: Truth, path: str) -> Case:
         """What this commit did to one path."""
+        mover, old, been = truth.moved_from(path)
         asked = self.paths is None or path in self.paths
         return Case(
             truth,
@@ -244,8 +238,10 @@ class Commit:
             self.read(self.before.disk.get(path)),
             self.names,
             self.forced,
-            truth.landed_elsewhere(path, self.who),
-            landed=self._landed(truth, path),
+            moved=been if mover == self.who else frozenset(),
+            landed=frozenset()
+            if mover == self.who
+            else frozenset(lines_of(self.text(self.before.head, old))),
             said=not asked or self._said(path),
         )
 

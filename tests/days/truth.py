@@ -123,7 +123,8 @@ class Truth:
         theirs = {
             token
             for (path, token), edit in self.edits.items()
-            if path == old and edit.actor[:1] == "s" and edit.actor != actor and edit.put == (token in there)
+            if path == old and edit.actor[:1] == "s" and edit.put == (token in there)
+            if edit.actor != actor or not edit.put
         }
         books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead, self.corrects]
         wanted = {(old, token): (new, token) for token in theirs - {FILE}}
@@ -183,9 +184,9 @@ class Truth:
         for gone, made in hunks(_telling(old), _telling(new)):
             fresh = (lines_of(made) | words_of(made)) - lines_of(old) - words_of(old)
             names = set[str]().union(*(self._brought(path, line) for line in gone))
-            if made:
-                start, stop = new.index(made[0]), new.index(made[-1]) + 1
-                rims = [new[start - 1], new[stop]] if start > 0 and stop < len(new) else []
+            for text in (new, _telling(new)) if made else ():
+                start, stop = text.index(made[0]), text.index(made[-1]) + 1
+                rims = [text[start - 1], text[stop]] if start > 0 and stop < len(text) else []
                 # a line without a word may be anybody's
                 beside = [self._brought(path, line) for line in rims if words(line)]
                 names |= set[str].intersection(*beside) if beside else set()
@@ -211,10 +212,10 @@ class Truth:
                 self._back.pop(path, None)
         self._then[commit] = dict(self.equal)
 
-    def landed_elsewhere(self, path: str, actor: str) -> frozenset[str]:
-        """The lines that HEAD has had at the path from which an actor moved a file."""
-        mover, _, lines = self.moves.get(path, ("", "", ()))
-        return frozenset(lines if mover == actor else ())
+    def moved_from(self, path: str) -> tuple[str, str, frozenset[str]]:
+        """Who moved a file here, from where, and what lines HEAD has had there since; empty for no move."""
+        mover, old, lines = self.moves.get(path, ("", "", ()))
+        return mover, old, frozenset(lines)
 
     def is_agreed(self, path: str, step: int) -> bool:
         """Tell whether the file was as in HEAD after a step, and git brought nothing back of that step."""
@@ -240,9 +241,9 @@ class Truth:
 
 
 def _moves(before: Files, after: Files) -> list[tuple[str, str]]:
-    """The files that went at one path and came as they were at one other."""
+    """The files that went at one path and came as they were at one other, where another may have been."""
     gone = [path for path, text in before.items() if text and path not in after]
-    came = [path for path, text in after.items() if text and path not in before]
+    came = [path for path, text in after.items() if text and before.get(path) != text]
     found = [(old, new) for old in gone for new in came if before[old] == after[new]]
     olds, news = Counter(old for old, _ in found), Counter(new for _, new in found)
     return [(old, new) for old, new in found if olds[old] == news[new] == 1]
