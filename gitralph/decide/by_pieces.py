@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
-from gitralph.decide.inputs import Scene, read_blob, records_of, uses
+from gitralph.decide.inputs import Scene, read_blob, records_of, text_at, uses
 from gitralph.decide.path_texts import PathTexts
-from gitralph.git import history, refs
+from gitralph.git import refs
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
-from gitralph.git.trees import Entry
 from gitralph.hook import windows
 from gitralph.hook.journal import Record, replay
 from gitralph.lines import choose, pieces
@@ -278,8 +277,7 @@ def _as_it_left(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
     texts = [row for row in texts if row[0].offset < left_by.offset]
-    entry = history.entry_at(scene.repo, left_by.head, state.path)
-    head = read_blob(scene, entry) if isinstance(entry, Entry) else None
+    head = text_at(scene, left_by.head, state.path)
     head, moved = path_texts.one_form(head), path_texts.one_form(moved)
     rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
     rows = [s._replace(undoes=(), restores=()) for s in rows]

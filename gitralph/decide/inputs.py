@@ -305,3 +305,9 @@ def read_blob(scene: Scene, entry: Entry) -> bytes:
         return scene.repo.objects.raw(entry.oid)[1]
     except KeyError:
         raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None
+
+
+def text_at(scene: Scene, commit: str | None, path: bytes) -> bytes | None:
+    """The raw text that a recorded commit held at a path; None where it held none, or is not known."""
+    entry = history.entry_at(scene.repo, commit, path)
+    return read_blob(scene, entry) if isinstance(entry, Entry) else None

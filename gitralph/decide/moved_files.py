@@ -10,9 +10,9 @@ from typing import NamedTuple
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
-from gitralph.decide.inputs import Scene
-from gitralph.git.texts import with_line_feeds
-from gitralph.hook.journal import Record, full_lines
+from gitralph.decide.inputs import Scene, read_blob
+from gitralph.hook.journal import Record
+from gitralph.lines.text import split_lines
 from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -69,7 +69,7 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     came = _lines(found.content.data)
     for path in (move.old, move.new):
         entry = scene.reader.entry(path)
-        came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
+        came -= _lines(read_blob(scene, entry)) if entry is not None else set()
     along = by_pieces.lines_along(scene, move.state, move.left_by)
     whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
     # Without this option only a person's correction was included, and nothing that came along with the file.
@@ -86,7 +86,7 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
 
 
 def _lines(text: bytes | None) -> set[bytes]:
-    return {line.rstrip(b"\n") for line in full_lines(with_line_feeds(text or b""))}
+    return set(split_lines(path_texts.one_form(text)))
 
 
 def settle(

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, hook_rewrites, text_chain
-from gitralph.decide.inputs import Scene, read_blob, records_of
+from gitralph.decide.inputs import Scene, read_blob, records_of, text_at
 from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
 from gitralph.git.texts import is_binary, with_line_feeds
@@ -184,8 +184,7 @@ class Heads:
         """The text that the commit ``head`` has at ``path``, by default at this path."""
         path = path or self.state.path
         if (head, path) not in self._texts:
-            entry = history.entry_at(self.scene.repo, head, path)
-            text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
+            text = text_at(self.scene, head, path)
             self._texts[head, path] = one_form(text) if self.converted else text
         return self._texts[head, path]
 
@@ -445,8 +444,7 @@ def _left_text(scene: Scene, state: PathState) -> bytes | None:
     to = path_records.arrival(state.journal)
     if to is None or to.other_path is None:
         return None
-    entry = history.entry_at(scene.repo, to.head, to.other_path)
-    return read_blob(scene, entry) if isinstance(entry, Entry) else None
+    return text_at(scene, to.head, to.other_path)
 
 
 def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) -> list[Step]:

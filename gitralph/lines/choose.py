@@ -47,7 +47,7 @@ from gitralph.lines.terms import (
     Step,
     step_of,
 )
-from gitralph.lines.text import ends_with_newline, has_words, split_lines, words
+from gitralph.lines.text import all_words, ends_with_newline, has_words, split_lines
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
@@ -534,7 +534,7 @@ class Attempt:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
             if how == FORM:
-                return self._said(taken) == self._said(births)
+                return all_words(map(weave.content, taken)) == all_words(map(weave.content, births))
             return all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken})
         made = hunks[0]
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
@@ -543,9 +543,6 @@ class Attempt:
             # Between two lines without a word it may belong anywhere.
             return any(has_words(weave.content(x)) for x in rims)
         return bool(rims) and not any(weave.content(x).strip() for x in births)
-
-    def _said(self, lines: Sequence[int]) -> list[bytes]:
-        return [word for line in lines for word in words(self.weave.content(line))]
 
     def _has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""

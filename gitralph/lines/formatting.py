@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Sequence
 
 from gitralph.lines.linediff import Range, hunks
 from gitralph.lines.terms import FORMATTED, Step
-from gitralph.lines.text import difference, ends_with_newline, split_lines, words
+from gitralph.lines.text import all_words, difference, ends_with_newline, split_lines
 
 Held = Callable[[str], Container[bytes]]
 
@@ -49,16 +49,14 @@ def _with_form(step: Step, writer: dict[bytes, str | None], held: Held) -> bytes
         text += old[at:low]
         is_form = low < high and start < stop and all(x in others for x in old[low:high] if x.strip())
         text += (
-            new[start:stop] if is_form and _said(old[low:high]) == _said(new[start:stop]) else old[low:high]
+            new[start:stop]
+            if is_form and all_words(old[low:high]) == all_words(new[start:stop])
+            else old[low:high]
         )
         at = high
     text += old[at:]
     end = b"\n" if ends_with_newline(step.before) else b""
     return step.before if text == old else b"\n".join(text) + end
-
-
-def _said(lines: Sequence[bytes]) -> list[bytes]:
-    return [word for line in lines for word in words(line)]
 
 
 def _paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:

@@ -33,8 +33,31 @@ def _nothing(_: str) -> Container[bytes]:
     return ()
 
 
+class _States:
+    """What is known of each line by what happened to it. A line is the number of an atom of the weave."""
+
+    weave: Weave
+    changes: dict[int, list[Change]]
+    """What happened to a line after it was brought, in order."""
+
+    def on_disk(self, line: int) -> bool:
+        """Tell whether a line stands after all that happened."""
+        changes = self.changes.get(line)
+        return changes[-1][1] if changes else True
+
+    def credit(self, line: int) -> int:
+        """The hunk that made the line's present state."""
+        changes = self.changes.get(line)
+        return changes[-1][2] if changes else self.weave.birth[line]
+
+    def stood_by(self, line: int) -> int:
+        """The hunk that had the credit for a line when it stood last."""
+        stood = (credit for _, stands, credit in reversed(self.changes.get(line, ())) if stands)
+        return next(stood, self.weave.birth[line])
+
+
 @dataclass(frozen=True)
-class Pieces:
+class Pieces(_States):
     """All lines of a path. A line is the number of an atom of the weave; a unit is the number of a piece."""
 
     weave: Weave
@@ -54,15 +77,6 @@ class Pieces:
         """The number of hunks that existed when HEAD last was a text that the file had."""
         return max(self.weave.known.get(text, 0) for text in (self.head, *self.heads()))
 
-    def on_disk(self, line: int) -> bool:
-        changes = self.changes.get(line)
-        return changes[-1][1] if changes else True
-
-    def credit(self, line: int) -> int:
-        """The hunk that made the line's present state."""
-        changes = self.changes.get(line)
-        return changes[-1][2] if changes else self.weave.birth[line]
-
     def unit(self, line: int) -> int:
         """The piece that made the line's present state."""
         return self.weave.hunks[self.credit(line)].unit
@@ -72,15 +86,11 @@ class Pieces:
 
     def brought_by(self, line: int) -> int:
         """The piece that brought a line to where it stands now, or stood last."""
-        return self.weave.hunks[self._stood(line)].unit
+        return self.weave.hunks[self.stood_by(line)].unit
 
     def born_by(self, line: int) -> int:
         """The piece that brought a line first."""
         return self.weave.hunks[self.weave.birth[line]].unit
-
-    def _stood(self, line: int) -> int:
-        stood = (credit for _, stands, credit in reversed(self.changes.get(line, ())) if stands)
-        return next(stood, self.weave.birth[line])
 
     def is_added(self, line: int) -> bool:
         return not self.in_head[line] and self.on_disk(line)
@@ -213,7 +223,7 @@ def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) 
     return birth, True, birth
 
 
-class _Credits:
+class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
     def __init__(self, weave: Weave, held: Held) -> None:
@@ -239,21 +249,12 @@ class _Credits:
                 self._record(first, at, weave.steps[step])
         return self.changes
 
-    def _visible(self, line: int) -> bool:
-        changes = self.changes.get(line)
-        return changes[-1][1] if changes else True
-
     def _set(self, line: int, hunk: int, stands: bool, credit: int) -> None:
         self.changes.setdefault(line, []).append((hunk, stands, credit))
         if not stands and self.weave.hunks[credit].births:
             takers = self.takers.setdefault(line, {})
             takers.pop(credit, None)
             takers[credit] = None
-
-    def _stood_by(self, line: int) -> int:
-        """The hunk that had the credit for a line when it stood last."""
-        stood = (change[2] for change in reversed(self.changes.get(line, ())) if change[1])
-        return next(stood, self.weave.birth[line])
 
     def _record(self, first: int, last: int, key: str) -> None:
         weave = self.weave
@@ -263,7 +264,7 @@ class _Credits:
             for line in made.dels:
                 self._set(line, n, False, self._was_taken_by(line, back, key) or n)
             for line in made.undels:
-                credit = self._stood_by(line)
+                credit = self.stood_by(line)
                 self._set(line, n, True, n if line <= NEWLINE or self._was_held(credit, key) else credit)
 
     def _was_taken_by(self, line: int, back: set[int], key: str) -> int | None:
@@ -294,7 +295,7 @@ class _Credits:
                 if was is not None and was[1] == stands:
                     self._set(line, n, stands, was[2])
                 else:
-                    self._set(line, n, stands, self._stood_by(line) if stands else n)
+                    self._set(line, n, stands, self.stood_by(line) if stands else n)
         if then is not None:
             self._as_it_was(first, then)
             return
@@ -315,7 +316,7 @@ class _Credits:
         for line in gap.undels if gap.births else ():
             killers = [change[0] for change in self.changes.get(line, ()) if not change[1]]
             for other in self.weave.hunks[killers[-1]].dels if killers else ():
-                if other > NEWLINE and not self._visible(other) and other not in gap.dels:
+                if other > NEWLINE and not self.on_disk(other) and other not in gap.dels:
                     self._set(other, number, False, number)
 
     def _did_again(self, number: int, gap: Hunk) -> None:
@@ -331,11 +332,7 @@ class _Credits:
                 record = self.weave.hunks[before[-1]]
                 if EXISTS in again and EXISTS not in record.dels:
                     continue  # a deleted file takes its lines along, whoever had taken them before
-                is_there = all(map(self._visible, record.births)) if record.births else not gap.births
+                is_there = all(map(self.on_disk, record.births)) if record.births else not gap.births
                 rest = [x for x in record.dels if x not in again]
-                if is_there and all(not self._visible(x) and self._credit(x) == before[-1] for x in rest):
+                if is_there and all(not self.on_disk(x) and self.credit(x) == before[-1] for x in rest):
                     changes[-1] = (number, False, before[-1])
-
-    def _credit(self, line: int) -> int:
-        changes = self.changes.get(line)
-        return changes[-1][2] if changes else self.weave.birth[line]

@@ -7,7 +7,7 @@ newline does not change its last line. Nothing here may decode: a file may hold 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 # Words and marks are compared when a piece is superseded. Bytes above 127 count as letters, so a word stays
@@ -41,6 +41,11 @@ def ends_with_newline(text: bytes | None) -> bool:
 def words(line: bytes) -> list[bytes]:
     """Return the words of a line: runs of letters, digits, underscores and non-ASCII bytes."""
     return line.translate(_WORDS_ALONE).split()
+
+
+def all_words(lines: Iterable[bytes]) -> list[bytes]:
+    """Return the words of some lines, in order."""
+    return [word for line in lines for word in words(line)]
 
 
 def marks(line: bytes) -> list[bytes]:
