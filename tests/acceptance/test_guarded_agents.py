@@ -1,6 +1,7 @@
 """The plain ``git commit`` of a run's agents takes their own lines only, whatever ``ralph.guard`` says."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from gitralph.commit.commit import Result
 from gitralph.git.context import Context
 from gitralph.tasks.loop import account
+from gitralph.tasks.loop.account import Account
 from gitralph.tasks.loop.ledger import AGENT, Job, Ledger
 from tests.support.looping import Loop
 from tests.support.repo import Repo
@@ -80,6 +82,25 @@ def test_what_landed_by_a_commit_past_the_guard_is_no_no_op(loop: Loop) -> None:
     assert (found["plain"]["outcome"], found["plain"]["commit"]) == ("committed", by_hand)
     assert f"its edits are in {by_hand[:7]}, made by plain git, which holds 'other.txt'" in said
     assert found["other"]["commit"] not in (None, by_hand)
+
+
+def test_a_look_that_a_commit_overtook_is_taken_again(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another task landed between two questions of the look is held against nobody."""
+    loop.plan("idle")
+    loop.script({"idle": [["sh", "true"]]})
+    real, looks = account.take, list[Account]()
+
+    def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
+        looks.append(real(ctx, ledger, job, result))
+        if len(looks) > 1:
+            return looks[-1]
+        loop.repo.git("commit", "-q", "--allow-empty", "-m", "beside")
+        return replace(looks[0], doubtful=["other.txt"])
+
+    monkeypatch.setattr(account, "take", take)
+    loop.run()
+    assert [task["outcome"] for task in loop.last_run()["tasks"]] == ["no-op"]
+    assert len(looks) == 2
 
 
 def test_a_task_without_changes_waits_for_the_slow_hook_of_another(loop: Loop) -> None:

@@ -163,10 +163,15 @@ def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: b
     while True:
         # Asked before the look: a task that ends between the two has recorded all, and the look must show it.
         may_record = looks > 0 and _others_work(worker, job)
+        head = gitdir.head_oid(ctx.repo.place)
         found = account.take(ctx, worker.ledger, job, preview)
         # What lands is certain, and so is what was committed by hand. Only a task that would land nothing
         # gets the time.
-        if preview.changes or by_hand or not found.doubtful or not may_record:
+        if preview.changes or by_hand or not found.doubtful:
+            return found
+        if gitdir.head_oid(ctx.repo.place) != head:
+            continue  # what a commit took while we looked was nobody's for a moment
+        if not may_record:
             return found
         looks -= 1
         time.sleep(_BETWEEN)
