@@ -14,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
-# One more than processors: a test that waits for a process leaves one idle. On two, 9:29 instead of 11:05.
+# One more than processors: a test that waits for a process leaves one idle. Two more took longer.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks contrib/ci -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
@@ -49,6 +49,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install -q --group test --group lint -e .
+	@$(BIN)/python -m compileall -q -j 0 gitralph  # else each worker of a first run does
 	@touch $@
 
 lint: ruff types shell man
