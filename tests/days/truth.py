@@ -131,6 +131,7 @@ class Truth:
         return [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
 
     def _observe(self, step: int, actor: str, before: Files, after: Files) -> None:
+        left = {old for old, _ in _moves(before, after)}
         for path in before.keys() | after.keys():
             old, new = before.get(path), after.get(path)
             if old == new:
@@ -147,7 +148,7 @@ class Truth:
                 self._seen.pop(path, None)
             if actor == GIT:
                 away = self._away.setdefault(path, {})
-                if new in away and new is not None:  # a file may be gone by `mv` too, not as it was before
+                if new in away and path not in left:  # by `mv` a file is gone, too, not as it was before
                     self._back[path] = away[new]
                 away[old] = self.equal.get(path, 0), step
             for token in now - was:
