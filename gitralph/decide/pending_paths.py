@@ -108,8 +108,10 @@ def _unfinished(ctx: Context) -> Iterator[str]:
     old = {path for claim in claims for path in claim.old}
     dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
     left = {claim.session for claim in claims if claim.fresh or not dirty.isdisjoint(claim.old)}
-    for path in dirty.union(*(claim.fresh for claim in claims)):
-        left |= path_records.path_state(ctx.layout, path, []).came_with
+    others = {claim.session for claim in claims} - left
+    for path in dirty.union(*(claim.fresh for claim in claims)) if others else ():
+        if path_records.tells_of_a_move(ctx.layout, path):
+            left |= path_records.path_state(ctx.layout, path, []).came_with
     for claim in claims:
         if not left.isdisjoint(path_records.family(ctx.layout, claim.session)):
             yield claim.session

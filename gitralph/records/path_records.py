@@ -165,6 +165,14 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
     return found
 
 
+def tells_of_a_move(layout: Layout, path: bytes) -> bool:
+    """True where a file may have been moved to this path; no record is read, which takes much longer."""
+    try:
+        return b"rename-to" in files.read_bytes(layout.journal(path), _LIMIT)
+    except FileNotFoundError:
+        return False
+
+
 def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
     """The record with which a file left for ``path``, where the record ``to`` brought it in.
 
