@@ -103,6 +103,22 @@ def test_a_look_that_a_commit_overtook_is_taken_again(loop: Loop, monkeypatch: p
     assert len(looks) == 2
 
 
+def test_looks_end_where_commits_never_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop.plan("idle")
+    loop.script({"idle": [["sh", "true"]]})
+    looks = list[Account]()
+
+    def take(_ctx: Context, _ledger: Ledger, _job: Job, _result: Result) -> Account:
+        looks.append(Account(doubtful=["other.txt"]))
+        assert len(looks) < 50
+        loop.repo.git("commit", "-q", "--allow-empty", "-m", "beside")
+        return looks[-1]
+
+    monkeypatch.setattr(account, "take", take)
+    loop.run(code=1)
+    assert [task["outcome"] for task in loop.last_run()["tasks"]] == ["failed"]
+
+
 def test_a_task_without_changes_waits_for_the_slow_hook_of_another(loop: Loop) -> None:
     """Between the write and the hook the change is nobody's; it is not held against a no-op."""
     loop.plan("idle", "other")

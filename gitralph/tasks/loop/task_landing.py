@@ -161,19 +161,19 @@ def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: b
     """Compare what the task changed with what lands, after other tasks' hooks had time to record theirs."""
     looks = _LOOKS
     while True:
+        looks -= 1
         # Asked before the look: a task that ends between the two has recorded all, and the look must show it.
-        may_record = looks > 0 and _others_work(worker, job)
+        others_work = _others_work(worker, job)
         head = gitdir.head_oid(ctx.repo.place)
         found = account.take(ctx, worker.ledger, job, preview)
         # What lands is certain, and so is what was committed by hand. Only a task that would land nothing
         # gets the time.
         if preview.changes or by_hand or not found.doubtful:
             return found
-        if gitdir.head_oid(ctx.repo.place) != head:
-            continue  # what a commit took while we looked was nobody's for a moment
-        if not may_record:
+        # What a commit took while we looked was nobody's for a moment; commits may never pause, the looks end.
+        may_be_theirs = others_work or gitdir.head_oid(ctx.repo.place) != head
+        if looks < 0 or not may_be_theirs:
             return found
-        looks -= 1
         time.sleep(_BETWEEN)
 
 
