@@ -104,8 +104,8 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         to = path_records.arrival(state.journal)
         if to is None:
             return Outcome(path)  # moved over another file: `moved_over` asks at the old path
-        if scene.reader.entry(path) in (None, history.entry_at(scene.repo, to.head, path)):
-            return by_pieces.moved_along(scene, state)  # HEAD has no file here, or still the one moved over
+        if _waits_for_its_move(scene, path, to):
+            return by_pieces.moved_along(scene, state)
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)
@@ -123,6 +123,15 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         # line needs to be separated.
         return _take_edits(scene, state, Chain(tuple(since)))
     return by_pieces.separated(scene, state, [])
+
+
+def _waits_for_its_move(scene: Scene, path: bytes, to: Record) -> bool:
+    """True while HEAD has no file here, or still the one that ``to`` moved another over."""
+    now, old = scene.reader.entry(path), to.other_path
+    if now is None or now != history.entry_at(scene.repo, to.head, path):
+        return now is None
+    # where both files were the same, only the old path tells that the move is in HEAD
+    return old is None or scene.reader.entry(old) == history.entry_at(scene.repo, to.head, old)
 
 
 def _is_moved_away(scene: Scene, state: PathState) -> bool:

@@ -390,3 +390,18 @@ def test_identical_rewrite_makes_no_commit(repo: Repo) -> None:
     assert answer.status == "nothing"
     assert repo.count() == 1
     assert repo.pending("S1") == []
+
+
+def test_lines_in_a_file_moved_over_its_twin_wait_until_the_move_is_in_head(repo: Repo) -> None:
+    """Both files were the same, so that HEAD has the same text at the new path before and after."""
+    repo.edit("S2", "a", (repo.read("a") or b"") + b"more\n")
+    os.replace(repo.file("a"), repo.file("b"))
+    move = {"session": "S1", "cwd": str(repo.root), "event": "rename", "path": "a", "to": "b"}
+    repo.hook("generic", move)
+    waits = repo.ralph("commit", "--session", "S2", "-m", "x").said
+    assert "'b' was moved there by session" in waits
+    repo.git("rm", "-q", "--cached", "a")
+    repo.git("commit", "-q", "-m", "the move, by a person")
+    repo.commit("S2")
+    assert repo.changes() == {"b": "M"}
+    assert repo.blob("b") == TEN.encode() + b"more\n"
