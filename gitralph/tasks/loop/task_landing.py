@@ -170,7 +170,8 @@ def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: b
         # gets the time.
         if preview.changes or by_hand or not found.doubtful:
             return found
-        # What a commit took while we looked was nobody's for a moment; commits may never pause, the looks end.
+        # What a commit took while we looked was nobody's for a moment. Commits may never pause, so the looks
+        # end.
         may_be_theirs = others_work or gitdir.head_oid(ctx.repo.place) != head
         if looks < 0 or not may_be_theirs:
             return found
