@@ -131,7 +131,8 @@ class Truth:
         return [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
 
     def _observe(self, step: int, actor: str, before: Files, after: Files) -> None:
-        left = {old for old, _ in _moves(before, after)}
+        # a file that git brings back where a session had moved it leaves as it had left
+        left = {old for old, new in _moves(before, after) if after[new] not in self._away.get(new, {})}
         for path in before.keys() | after.keys():
             old, new = before.get(path), after.get(path)
             if old == new:
