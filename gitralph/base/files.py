@@ -190,11 +190,16 @@ def append(fd: int, record: bytes) -> None:
 
 def append_record(path: str, record: bytes, wait: float = WAIT) -> None:
     """Lock, append, close."""
-    fd = open_locked(path, wait)
-    try:
+    with Locked(path, wait) as fd:
         append(fd, record)
-    finally:
-        os.close(fd)
+
+
+def names(folder: str, suffix: str = "") -> list[str]:
+    """The names in a folder, sorted; empty where there is no folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(suffix))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def read_bytes(path: str, limit: int, foreign: bool = False) -> bytes:

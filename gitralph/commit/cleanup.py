@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 
-from gitralph.base import locks, process
+from gitralph.base import files, locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import guard_script
@@ -43,11 +43,7 @@ def under_lock(ctx: Context) -> list[str]:
 
 def dead_work(layout: Layout) -> list[str]:
     """The work folders and files of processes that no longer exist."""
-    try:
-        names = os.listdir(layout.tmp)
-    except FileNotFoundError:
-        return []
-    pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in sorted(names)]
+    pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in files.names(layout.tmp)]
     # A process id that is used again only keeps a dead folder a little longer.
     return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not process.exists(int(pid))]
 

@@ -53,15 +53,6 @@ _ROUNDS = 3
 _PROOFS = 40
 
 
-def _check_rewritten(ctx: Context, request: Request) -> None:
-    """Check ``--amend`` and ``--fixup``.
-
-    Raises Refused or Fatal where the named commit must stay as it is.
-    """
-    if request.amend or request.fixup is not None:
-        own_commit.check(ctx, request)
-
-
 def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     """Raise Refused for a reason that refuses, unless skipping was asked for; Busy for a changed choice."""
     picking.refuse_moved(made)
@@ -94,7 +85,7 @@ def _would_be_made(ctx: Context, request: Request) -> bool:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx, "committed")
-    _check_rewritten(ctx, request)
+    own_commit.check(ctx, request)
     lost = _passed_over(ctx, request)
     _, made, bench = preview(ctx, request)
     with bench:
@@ -227,7 +218,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
 def _checked_draft(ctx: Context, bench: Workbench, request: Request) -> Draft:
     """The draft of a commit that may be made. Raises Refused or Fatal for one that may not."""
     refuse_operation(ctx, "committed")
-    _check_rewritten(ctx, request)
+    own_commit.check(ctx, request)
     made = drafted(ctx, bench, request)
     refuse_left(ctx, request, made)
     return _without_staged(ctx, bench, request, made)
@@ -258,7 +249,9 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     hooks.drop_patch(ctx, request.session)  # drop an older patch, before this commit may leave its own
     if ready is None:
         return result
-    return (result.noting(*_rewrite_notes(ctx, bench, request, ready.taken)))._replace(proof=ready.proof)
+    return (result.noting(*hook_changes.notes(ctx, bench, request.session, ready.taken)))._replace(
+        proof=ready.proof
+    )
 
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
@@ -274,13 +267,6 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
     if made.entries != ready.entries:
         raise _ChangedError
     raise hook_changes.refused(ctx, inner, made, ready.taken.pairs)
-
-
-def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Taken) -> list[str]:
-    if not taken.texts:
-        return []
-
-    return hook_changes.notes(ctx, bench, request.session, taken)
 
 
 def _laid_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> Draft:

@@ -162,18 +162,11 @@ def _is_open(ctx: Context, path: bytes, session: str) -> bool:
     """True when another session's tool call on the path has begun and not ended."""
     own = os.path.basename(os.path.dirname(ctx.layout.call(session, "")))
     wanted = path_text(path)
-    for folder in _names(ctx.layout.calls):
-        for name in _names(f"{ctx.layout.calls}/{folder}") if folder != own else ():
+    for folder in files.names(ctx.layout.calls):
+        for name in files.names(f"{ctx.layout.calls}/{folder}") if folder != own else ():
             if path_of_call(f"{ctx.layout.calls}/{folder}/{name}") == wanted:
                 return True
     return False
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 # --- in the scratch worktree ---
@@ -357,6 +350,8 @@ def keep_patch(ctx: Context, session: str, text: bytes) -> str:
 
 def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
     """Notes for a commit that has lines of a hook which the files do not have."""
+    if not taken.texts:
+        return []
     contents: dict[bytes, tuple[Content, Content]] = {}
     for path, (before, after) in taken.texts.items():
         contents[path] = Content(0o100644, before), Content(0o100644, after)

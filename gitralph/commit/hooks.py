@@ -34,12 +34,7 @@ def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
     if ctx.config.choice("ralph.commithooks", *MODES) == "off":
         return []
     found = [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
-    return [name for name in found if not _is_guard(ctx.repo.hooks_dir, name)]
-
-
-def _is_guard(folder: str, name: str) -> bool:
-    """True when the hook is nothing but our guard for plain git."""
-    return guard_script.is_bare(folder, name)
+    return [name for name in found if not guard_script.is_bare(ctx.repo.hooks_dir, name)]
 
 
 class MovedError(Exception):

@@ -125,10 +125,6 @@ def log_lines(
     return lines
 
 
-def _encode(fields: object) -> bytes:
-    return jsonline.line(fields)
-
-
 def _has(fd: int, fields: dict[str, object], session: str) -> bool:
     """True when an open file already has this commit's line for this session.
 
@@ -174,14 +170,14 @@ def _append_journal(
                 "after": keys.get("after"),
                 "exact": keys.get("exact") or journal.NONE,
             }
-            files.append(fd, _encode({**fields, **chain}))
+            files.append(fd, jsonline.line({**fields, **chain}))
             written.append(files.unlocked(fd))
 
 
 def _append_commits(lay: Layout, session: str, fields: dict[str, object], written: list[int]) -> None:
     with files.Locked(lay.commits(session), WAIT) as fd:
         if not _has(fd, fields, session):
-            files.append(fd, _encode(fields))
+            files.append(fd, jsonline.line(fields))
             written.append(files.unlocked(fd))
 
 

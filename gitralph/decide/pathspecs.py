@@ -28,11 +28,8 @@ def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -
 
     if all(map(pathspec.is_plain, specs)):
         return pathspec.below(ctx.repo.prefix, specs, candidates)
-    bench = open_bench(ctx, quarantine=True)
-    try:
+    with open_bench(ctx, quarantine=True) as bench:
         return pathspec.matching(ctx.git, bench.folder, specs, candidates)
-    finally:
-        bench.remove()
 
 
 def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) -> None:

@@ -29,7 +29,7 @@ from gitralph.git.context import Context
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
-from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.git.trees import BlockedError, Entry, TreeBuilder, write_trees
 from gitralph.hook.journal import Journal, Record
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
@@ -157,7 +157,7 @@ def _read(
                 states[path].add(record)
         # each reading makes its copies afresh, in a bench of its own
         inner = asked.bench.inner(ctx.repo.common_dir)
-        start = _start(ctx, inner.folder, asked.reader, head, states)
+        start = orphan.start(ctx, inner.folder, asked.reader, head, states)
         taken, offered = _offered(ctx, asked, states, wanted)
         states |= taken
         scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
@@ -253,17 +253,6 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
     # does not.
     changed = {path: entry for path, entry in entries.items() if entry != draft.base.entry(path)}
     return draft._replace(entries=changed, now=now, how=how)
-
-
-def _start(
-    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
-) -> TreeReader:
-    # A path that HEAD lacks may have been committed on a branch that was left. Only then an older start is
-    # looked up.
-    if all(base.lookup_safe(path) is not None for path in states):
-        return base
-
-    return orphan.start(ctx, folder, base, head, states)
 
 
 def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:

@@ -62,22 +62,18 @@ class Read(NamedTuple):
 def read(ctx: Context, path: bytes) -> Read | Left:
     """Read a path; a Left tells why commit could not look at it either."""
     state = path_records.path_state(ctx.layout, path, [])
-    bench = open_bench(ctx, quarantine=True)
-    try:
-        with Worktree(ctx.repo.root) as worktree:
-            asked = inputs.question(ctx, bench, worktree, refs.read_head(ctx.repo), family=())
-            scene = inputs.look(asked, {path: state})
-            if scene.barred:
-                return scene.barred[path]
-            data = scene.contents[path].data or b""
-            lines = _blamed(ctx, path, data)
-            if len(data) > TEXT_LIMIT or is_binary(data):
-                return Read(state, [None] * len(lines), lines, _since_head(scene, state))
-            known = path_texts.read(scene, state)
-            waiting = _pending(scene, state, known)
-            return Read(state, _keys(ctx, state, known, lines), lines, waiting, known.carried)
-    finally:
-        bench.remove()
+    with open_bench(ctx, quarantine=True) as bench, Worktree(ctx.repo.root) as worktree:
+        asked = inputs.question(ctx, bench, worktree, refs.read_head(ctx.repo), family=())
+        scene = inputs.look(asked, {path: state})
+        if scene.barred:
+            return scene.barred[path]
+        data = scene.contents[path].data or b""
+        lines = _blamed(ctx, path, data)
+        if len(data) > TEXT_LIMIT or is_binary(data):
+            return Read(state, [None] * len(lines), lines, _since_head(scene, state))
+        known = path_texts.read(scene, state)
+        waiting = _pending(scene, state, known)
+        return Read(state, _keys(ctx, state, known, lines), lines, waiting, known.carried)
 
 
 def _since_head(scene: Scene, state: PathState) -> frozenset[str]:

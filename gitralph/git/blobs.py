@@ -15,8 +15,8 @@ from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.git import listing
 from gitralph.git.objects import Objects
-from gitralph.git.run import PLAIN_INDEX, Git, GitError
-from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
+from gitralph.git.run import PLAIN_INDEX, Git
+from gitralph.git.snapshot import Content, Worktree, write_copy
 from gitralph.git.trees import GITLINK, Entry, TreeReader
 
 _ATTRIBUTES = b".gitattributes"
@@ -170,14 +170,3 @@ def filtered_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
         return set()
     said = git.run("check-attr", "-z", "--stdin", "filter", stdin=given)
     return {path for path, _, value in nul.groups(said, 3) if value not in (b"unspecified", b"unset")}
-
-
-__all__ = [
-    "ABSENT",
-    "GitError",
-    "Workbench",
-    "attribute_files",
-    "blobs_for",
-    "filtered_paths",
-    "working_form",
-]

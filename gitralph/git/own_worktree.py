@@ -91,15 +91,10 @@ def lay_out(
         return _laid_out(ctx, slot.folder, tree, head, env, ignored)
 
 
-def _clear(folder: str) -> None:
-
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def discard(ctx: Context, slot: Slot) -> None:
     """Remove the worktree, and git's record of it."""
     ctx.git.try_run("worktree", "remove", "--force", "--force", slot.folder)
-    _clear(slot.folder)
+    shutil.rmtree(slot.folder, ignore_errors=True)
     ctx.git.try_run("worktree", "unlock", slot.folder)
     ctx.git.try_run("worktree", "remove", "--force", "--force", slot.folder)
 
@@ -130,7 +125,7 @@ def _laid_out(
     ctx: Context, folder: str, tree: bytes, head: str | None, env: dict[str, str], ignored: bool
 ) -> Git:
     if _admin(ctx, folder) is None:
-        _clear(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         start = head or _nothing_yet(ctx)
         worktrees.patiently(
             # No reflog: it would keep every proved tree's commit from gc for ninety days.

@@ -14,7 +14,7 @@ import os
 import stat
 from collections.abc import Callable
 
-from gitralph.git.snapshot import ABSENT, Content, Worktree, read_name
+from gitralph.git.snapshot import Content, Worktree, read_name
 from gitralph.git.trees import SYMLINK
 
 _Rename = Callable[[int, bytes, int, bytes, int], int]
@@ -193,6 +193,3 @@ def drop_empty_folders(worktree: Worktree, path: bytes, keep: bytes) -> None:
         finally:
             os.close(parent)
         names.pop()
-
-
-__all__ = ["ABSENT", "HeldFolder", "drop_empty_folders"]

@@ -128,7 +128,7 @@ def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> Losses:
         left = found.lost(after)
         counts: Counter[str | None] = Counter(line.owner for line in left.lines)
         counts.update(dict.fromkeys(left.whole - set(counts), 0))
-        if None in counts and _is_own_shell(ctx, path, own):
+        if None in counts and offers.explain(ctx, path, own):
             del counts[None]
         theirs: Counter[str | None] = Counter({who: n for who, n in counts.items() if who not in own})
         if theirs:
@@ -153,11 +153,6 @@ def _after(ctx: Context, one: Discard, path: bytes, letters: str, found: OpenPat
     name = b":" + path if one.then == INDEX else os.fsencode(one.tree) + b":" + path
     done = ctx.git.at(ctx.repo.root).try_run("cat-file", "blob", name)
     return done.stdout if done.returncode == 0 else None
-
-
-def _is_own_shell(ctx: Context, path: bytes, own: set[str]) -> bool:
-    """True where only a shell command of the session itself can have made the unrecorded lines."""
-    return offers.explain(ctx, path, own)
 
 
 # --- what is said ---

@@ -165,7 +165,7 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
     # Every path is looked up before the first is written: one that git would not take must not cost the
     # others.
     for change, target in found:
-        lay = record.layout_of(target.place)
+        lay = layout.for_place(target.place)
         # A failing call had a pre event. What that kept would be taken for the next call's.
         if event.kind == "failed":
             record.forget(lay, session, event, target.path)
@@ -307,7 +307,7 @@ def _company(event: Event, environ: dict[str, str]) -> list[Found]:
     out: list[Found] = []
     session = _session(event, environ)
     for change, target in record.targets(event, cwd_of(event), environ, []):
-        lay = record.layout_of(target.place)
+        lay = layout.for_place(target.place)
         found = others.at_work(lay, session, target.path)
         if found:
             states = [f"{one.layout.token} {one.state}" for one in found]

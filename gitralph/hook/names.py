@@ -105,7 +105,4 @@ def drop(layout: Layout, name: object, session: str) -> None:
 
 def everyone(layout: Layout) -> list[str]:
     """Every name that is taken, sorted."""
-    try:
-        return sorted(name for name in os.listdir(layout.names) if is_valid(name))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    return list(filter(is_valid, files.names(layout.names)))

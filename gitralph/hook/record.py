@@ -10,8 +10,7 @@ import os
 import stat
 from collections.abc import Mapping
 
-from gitralph.base import files, gitdir, jsonline, layout
-from gitralph.base.gitdir import Place
+from gitralph.base import files, gitdir, jsonline
 from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
 from gitralph.hook import journal, locate, sessionfile, shellforms
@@ -243,19 +242,15 @@ def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
 
 def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes | None) -> None:
     """Manifest line, then journal record, both under the journal's lock."""
-    fd = files.open_locked(lay.journal(path))
-    try:
+    with files.Locked(lay.journal(path)) as fd:
         if not _is_repeat(record, fd, record.after):
             sessionfile.claim(lay, session, line_form(path))
             journal.append(lay, fd, path, record, before)
-    finally:
-        os.close(fd)
 
 
 def record_change(lay: Layout, session: str, event: Event, change: Change, target: Target) -> None:
     """Turn one change of one file into a step of its journal."""
-    fd = files.open_locked(lay.journal(target.path))
-    try:
+    with files.Locked(lay.journal(target.path)) as fd:
         seen = recall(lay, session, event, target.path)
         disk = look(target.file)
         if seen is not None:
@@ -276,8 +271,6 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         sessionfile.claim(lay, session, line_form(target.path))
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)
-    finally:
-        os.close(fd)
 
 
 def is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
@@ -380,8 +373,3 @@ def _wrote_through(change: Change, cwd: str) -> bool:
     if os.fsencode(os.readlink(full)) == change.after:
         return False
     return same(look(os.path.realpath(full)).text, change.after)
-
-
-def layout_of(place: Place) -> Layout:
-    """The state folder of an edit's worktree, made when missing."""
-    return layout.for_place(place)

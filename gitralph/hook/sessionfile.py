@@ -135,8 +135,7 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
     """Change fields under the session's lock; lists are added to. Returns the record."""
     # Lock the manifest, not the record. The record is replaced by rename, so a lock on it would be on an old
     # file.
-    fd = files.open_locked(layout.manifest(session))
-    try:
+    with files.Locked(layout.manifest(session)):
         fields = read(layout, session) or new_record(layout, session)
         before = dict(fields)
         for key, value in changes.items():
@@ -151,8 +150,6 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
         if fields != before or not os.path.lexists(layout.record(session)):
             files.write_whole(layout.record(session), _encode(fields))
         return fields
-    finally:
-        os.close(fd)
 
 
 def claim(layout: Layout, session: str, line: bytes, wait: float = files.WAIT) -> None:

@@ -225,8 +225,7 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
 
 
 def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new: bool) -> None:
-    fd = files.open_locked(lay.journal(made.path))
-    try:
+    with files.Locked(lay.journal(made.path)) as fd:
         known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
         has_edits = _has_edits(known, call.window.session)
         if made.op is not None and not made.tracked:
@@ -252,8 +251,6 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
             else:
                 sessionfile.claim(lay, call.window.session, line_form(made.path))
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
-    finally:
-        os.close(fd)
 
 
 def _has_edits(known: Journal, session: str) -> bool:

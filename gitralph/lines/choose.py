@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines.net import caught
@@ -294,17 +295,15 @@ class Attempt:
                 if other is not None and not self.counts(other):
                     yield Bond(number, other, Kind.MOVED_BY)
 
-    @property
+    @cached_property
     def nobodys(self) -> dict[bytes, int]:
         """The lines on disk that nobody recorded, by text, each with the piece of its gap."""
         known = self.known
-        if not hasattr(self, "_nobodys"):
-            self._nobodys = {
-                self.weave.content(x): known.unit(x)
-                for x in known.differing()
-                if x > NEWLINE and known.is_added(x) and known.owner(x) is None
-            }
-        return self._nobodys
+        return {
+            self.weave.content(x): known.unit(x)
+            for x in known.differing()
+            if x > NEWLINE and known.is_added(x) and known.owner(x) is None
+        }
 
     def _around(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """Bonds of a removed range: it may hold no line of HEAD that its owner never saw.
@@ -727,30 +726,23 @@ def _text(choice: Attempt, shown: list[int]) -> bytes:
     return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
 
 
-def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
-    wanted = set(lines)
-    return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
-
-
 def _notes(choice: Attempt, followed: set[int]) -> Iterator[LineNote]:
     known, weave = choice.known, choice.weave
     if followed:
-        at = _standing(weave, [x for unit in followed for x in known.births(unit)])
-        where = (min(at), max(at)) if at else None
+        where = weave.span(x for unit in followed for x in known.births(unit))
         whose = {choice.formatted[u] for u in followed if u in choice.formatted}
         is_format = whose and all(u in choice.formatted for u in followed)
         why = Why(Kind.FORMATTED, tuple(sorted(whose))) if is_format else Why(Kind.CORRECTED, (UNRECORDED,))
         yield LineNote(why, where)
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
     over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
-    at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
-    if at:
-        yield LineNote(Why(Kind.CHANGED_SINCE, (UNRECORDED,)), (min(at), max(at)))
+    changed = weave.span(y for unit in over for y in known.births(unit)) if over else None
+    if changed is not None:
+        yield LineNote(Why(Kind.CHANGED_SINCE, (UNRECORDED,)), changed)
     others = choice.superseded - choice.own - {BASE}
     if others:
         who = tuple(dict.fromkeys(weave.units[u].owner or UNRECORDED for u in sorted(others)))
-        at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
-        where = (min(at), max(at)) if at else None
+        where = weave.span(x for unit in choice.wanted for x in known.births(unit))
         yield LineNote(Why(Kind.NOTHING_LEFT, who), where)
 
 

@@ -49,9 +49,10 @@ def _take_in(
 
 def _keep(weave: Weave, first: int, line: int) -> None:
     """Forget a hunk's removal of a line that an equal line's return undoes: the line stays as it was."""
-    for number, hunk in enumerate(weave.hunks[first:], first):
-        if line in hunk.dels or line in hunk.undels:
-            weave.forget(number, line)
+    for hunk in weave.hunks[first:]:
+        for lines in (hunk.dels, hunk.undels):
+            if line in lines:
+                lines.remove(line)
     weave.ops[line] = [op for op in weave.ops[line] or () if op >> 1 < first] or None
     weave.jumbled.discard(line)
 

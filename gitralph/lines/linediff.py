@@ -8,6 +8,7 @@ not know owners.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -127,11 +128,8 @@ def _by_runs(old: Sequence[int], new: Sequence[int], whole: Range, left: Range) 
 
 def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[tuple[int, int]]:
     places = {line: at for at, line in enumerate(old) if unique(line)}
-    seen: dict[int, int] = {}
-    for line in new:
-        if line in places:
-            seen[line] = seen.get(line, 0) + 1
+    seen = Counter(line for line in new if line in places)
     # A line must be single on both sides, as patience diff demands. A line that the edit doubled cannot say
     # which copy is the old one.
-    pairs = [(places[line], at) for at, line in enumerate(new) if seen.get(line) == 1]
+    pairs = [(places[line], at) for at, line in enumerate(new) if seen[line] == 1]
     return rising(pairs)

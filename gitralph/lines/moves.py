@@ -8,6 +8,7 @@ coincidence may count.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from gitralph.lines.linediff import Range, rising
@@ -87,9 +88,7 @@ def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
     """Find an earlier hunk whose removal the new lines take back exactly."""
-    killed: dict[int, list[int]] = {}
-    for atom in dead:
-        killed.setdefault(_killer(weave, atom), []).append(atom)
+    killed = _by_killer(weave, dead)
     # The latest removal comes first: an undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):
@@ -112,9 +111,7 @@ def _twins(
         # Of several versions an undo brings back the one that was there last.
         if line not in latest or _killer(weave, atom) >= _killer(weave, dead[latest[line]]):
             latest[line] = at
-    times: dict[int, int] = {}
-    for line in fresh:
-        times[line] = times.get(line, 0) + 1
+    times = Counter(fresh)
     return [
         (latest[line], index)
         for index, line in enumerate(fresh)

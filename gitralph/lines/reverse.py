@@ -206,7 +206,7 @@ class _Turn:
     def places(self) -> Iterator[list[int]]:
         """The changing lines in runs; between two runs are more lines than git shows around two hunks."""
         run, apart = list[int](), 0
-        for line in self.weave.order():
+        for line in (*self.weave.order(), NEWLINE):
             if line in self.changes:
                 if run and apart > 2 * _SHOWN:
                     yield run
@@ -215,11 +215,6 @@ class _Turn:
                 apart = 0
             elif self.known.on_disk(line):
                 apart += 1
-        if NEWLINE in self.changes:
-            if run and apart > 2 * _SHOWN:
-                yield run
-                run = []
-            run.append(NEWLINE)
         if run:
             yield run
 
@@ -623,9 +618,7 @@ class _Turn:
 
     def _at(self, units: Iterable[int]) -> tuple[int, int] | None:
         """The first and last line on disk that some pieces brought, None where none stands."""
-        lines = {x for unit in units for x in self.known.births(unit)}
-        found = [at for at, line in enumerate(self.weave.shown, 1) if line in lines]
-        return (found[0], found[-1]) if found else None
+        return self.weave.span(x for unit in units for x in self.known.births(unit))
 
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:

@@ -7,16 +7,14 @@ newline does not change its last line. Nothing here may decode: a file may hold 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable
 
-# Words and marks are compared when a piece is superseded. Bytes above 127 count as letters, so a word stays
+# Words are compared when a piece is superseded. Bytes above 127 count as letters, so a word stays
 # one word in any language and encoding.
 _LETTERS = frozenset(at for at in range(256) if at > 127 or chr(at).isalnum() or chr(at) == "_")
 # Every other byte becomes a blank: words are then found in half the time of a regular expression. The regular
 # expression module alone takes half as long to load as Python takes to start.
 _WORDS_ALONE = bytes(at if at in _LETTERS else 32 for at in range(256))
-_NO_MARK = bytes(sorted(_LETTERS.union(b" \t\n\r\f\v")))
 # Texts are compared in blocks before bytes: comparing slices runs in C, a loop over bytes does not.
 _BLOCK = 4096
 _NO_NUMBER = bytes(sorted(frozenset(range(256)).difference(b"0123456789_")))
@@ -46,11 +44,6 @@ def words(line: bytes) -> list[bytes]:
 def all_words(lines: Iterable[bytes]) -> list[bytes]:
     """Return the words of some lines, in order."""
     return [word for line in lines for word in words(line)]
-
-
-def marks(line: bytes) -> list[bytes]:
-    """Return the punctuation of a line, one byte each."""
-    return [b"%c" % one for one in line.translate(None, _NO_MARK)]
 
 
 def has_words(line: bytes) -> bool:
@@ -90,73 +83,6 @@ def difference(old: bytes | None, new: bytes | None) -> tuple[Counter[bytes], Co
     gone = Counter(split_lines(before[head : len(before) - tail]))
     came = Counter(split_lines(after[head : len(after) - tail]))
     return gone - came, came - gone
-
-
-_SPOTS, _NEAR, _AHEAD = 1_000, 1 << 12, 32
-"""Limits of `apart`: how many places where texts differ, and how many bytes and lines are searched ahead."""
-
-
-def apart(texts: Sequence[bytes]) -> tuple[list[bytes], bytes]:
-    """Return the part of each complete text where any of them differ, and what they have in common.
-
-    Both consist of whole lines, and each common part is counted once. Where the texts do not meet again soon,
-    the rest of them counts as different. Three texts of a million lines that differ near both ends take 0.02
-    s; counting all lines between takes 0.8 s and 300 MB.
-    """
-    common, parts = list[bytes](), [list[bytes]() for _ in texts]
-    tail = min(common_lines(texts[0], text)[1] for text in texts)
-    ends = [len(text) - tail for text in texts]
-    at = [0] * len(texts)
-    for spot in range(_SPOTS + 1):
-        same = _same_lines(texts, at, ends)
-        common.append(texts[0][at[0] : at[0] + same])
-        at = [each + same for each in at]
-        meet = _meeting(texts, at, ends) if spot < _SPOTS else ends
-        for part, text, start, stop in zip(parts, texts, at, meet, strict=True):
-            part.append(text[start:stop])
-        at = meet
-        if at == ends:
-            break
-    common.append(texts[0][ends[0] :])
-    return [b"".join(part) for part in parts], b"".join(common)
-
-
-def _same_lines(texts: Sequence[bytes], at: Sequence[int], ends: Sequence[int]) -> int:
-    """Return how many bytes of whole lines follow in all texts."""
-    limit = min(end - start for start, end in zip(at, ends, strict=True))
-    same, block = 0, _BLOCK
-    while same < limit:
-        block = min(block, limit - same)
-        pieces = {text[start + same : start + same + block] for text, start in zip(texts, at, strict=True)}
-        if len(pieces) > 1:
-            same += min(_agreeing(*pair) for pair in combinations(pieces, 2))
-            break
-        same += block
-    return texts[0].rfind(b"\n", at[0], at[0] + same) + 1 - at[0] if same else 0
-
-
-def _meeting(texts: Sequence[bytes], at: Sequence[int], ends: Sequence[int]) -> list[int]:
-    """Return where all texts go on with the same two lines, else their ends."""
-    start = at[0]
-    for _ in range(_AHEAD):
-        first = texts[0].find(b"\n", start, ends[0])
-        second = texts[0].find(b"\n", first + 1, ends[0]) if first >= 0 else -1
-        if second < 0:
-            break
-        lines = texts[0][start : second + 1]
-        found = [start, *(_line_at(lines, *each) for each in zip(texts[1:], at[1:], ends[1:], strict=True))]
-        if min(found) >= 0:
-            return found
-        start = first + 1
-    return list(ends)
-
-
-def _line_at(lines: bytes, text: bytes, start: int, end: int) -> int:
-    """Return where whole lines stand in a text near a place where a line starts, else -1."""
-    if text.startswith(lines, start):
-        return start
-    found = text.find(b"\n" + lines, start, min(end, start + _NEAR))
-    return found + 1 if found >= 0 else -1
 
 
 def _common_start(old: bytes, new: bytes) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitralph.lines.text import ends_with_newline, is_telling, split_lines
 
@@ -182,13 +182,6 @@ class Weave:
         # Hunk and value share one int: a list holds these without an object for each operation.
         ops.append(hunk << 1 | visible)
 
-    def forget(self, hunk: int, atom: int) -> None:
-        """Take an atom out of what a hunk did; the caller keeps `birth` and `ops` consistent."""
-        made = self.hunks[hunk]
-        for atoms in (made.births, made.dels, made.undels):
-            if atom in atoms:
-                atoms.remove(atom)
-
     def visible(self, atom: int) -> bool:
         """Tell whether an atom is visible when all operations count."""
         ops = self.ops[atom]
@@ -251,6 +244,12 @@ class Weave:
             found.append(atom)
             atom = following[atom]
         return found
+
+    def span(self, lines: Iterable[int]) -> tuple[int, int] | None:
+        """Return the numbers of the first and last of some lines that stand, None where none does."""
+        wanted = set(lines)
+        found = [at for at, line in enumerate(self.shown, 1) if line in wanted]
+        return (found[0], found[-1]) if found else None
 
     def link(self, left: int, right: int) -> None:
         """Put an atom right behind another one."""

@@ -34,13 +34,10 @@ class Whole:
 
     @property
     def is_exact(self) -> bool:
-        return self._made() == self.text
-
-    def _made(self) -> bytes | None:
-        return text_of(self.weave, self.weave.order(), self.shown)
+        return not self.off
 
     def _distance(self) -> int:
-        made = self._made()
+        made = text_of(self.weave, self.weave.order(), self.shown)
         return 0 if made == self.text else 1 + sum(each.total() for each in difference(made, self.text))
 
     def _told(self) -> tuple[set[int], list[int]]:

@@ -140,11 +140,7 @@ def write(layout: Layout, record: Bead) -> None:
 
 def names(layout: Layout) -> list[str]:
     """Every bead that has a record."""
-    try:
-        found = os.listdir(layout.beads)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(n[:-5] for n in found if n.endswith(".json") and ids.is_bead(n[:-5]))
+    return sorted(filter(ids.is_bead, (name[:-5] for name in files.names(layout.beads, ".json"))))
 
 
 def records(layout: Layout) -> Iterator[Bead | DamagedBeadError]:

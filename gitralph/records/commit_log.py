@@ -106,7 +106,7 @@ def taking(journal: Journal, unit: str) -> list[str]:
     return [
         str(fields["commit"])
         for fields in journal.log
-        if is_oid(fields.get("commit")) and unit in (_names(fields.get("units")))
+        if is_oid(fields.get("commit")) and isinstance(units := fields.get("units"), list) and unit in units
     ]
 
 
@@ -130,10 +130,6 @@ def taken(journal: Journal) -> dict[str, set[str]]:
                 str(r.offset) for r in journal.records if r.session == session and since <= r.offset < end
             }
     return found
-
-
-def _names(units: object) -> list[object]:
-    return units if isinstance(units, list) else []
 
 
 def commit_of(journal: Journal, record: Record) -> str | None:

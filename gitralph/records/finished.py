@@ -66,11 +66,8 @@ def _gathered(layout: Layout) -> str:
 
 
 def _sessions(layout: Layout) -> Iterable[str]:
-    try:
-        names = os.listdir(layout.finished)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(session_of(name[: -len(".commits")]) for name in names if name.endswith(".commits"))
+    names = files.names(layout.finished, ".commits")
+    return sorted(session_of(name.removesuffix(".commits")) for name in names)
 
 
 def _rows(layout: Layout, session: str) -> str:

@@ -312,12 +312,8 @@ def _load(layout: Layout, path: str, kind: type[Kind]) -> Kind | None:
 
 def names(layout: Layout, kind: type[AnyIntent]) -> list[str]:
     """The files of unfinished intents of a kind: one readdir, normally of an empty folder."""
-    try:
-        found = sorted(os.listdir(_folder(layout, kind)))
-    except FileNotFoundError:
-        return []
     wanted = {Rewriting: _FILES, Restaging: _STAGE}.get(kind, "")
-    return [name for name in found if _prefix(name) == wanted]
+    return [name for name in files.names(_folder(layout, kind)) if _prefix(name) == wanted]
 
 
 def _prefix(name: str) -> str:

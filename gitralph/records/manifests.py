@@ -6,7 +6,6 @@ Any script may append a line, so every line is checked again here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gitralph.base import files, treepath
@@ -87,19 +86,9 @@ def passed_over(layout: Layout, session: str, since: int) -> list[tuple[int, byt
     return out
 
 
-def _stems(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".files"):
-                yield entry.name[: -len(".files")]
-
-
 def sessions_here(layout: Layout) -> list[str]:
     """The ids (file stems) of all sessions that have a manifest in this worktree, sorted."""
-    try:
-        return sorted(session_of(stem) for stem in _stems(layout.own))
-    except FileNotFoundError:
-        return []
+    return sorted(session_of(name.removesuffix(".files")) for name in files.names(layout.own, ".files"))
 
 
 def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[bytes, list[str]]:

@@ -150,12 +150,8 @@ def current(layout: Layout) -> tuple[str | None, list[str]]:
 
 def all_ids(layout: Layout) -> list[str]:
     """Every run of the repository in the order of their start."""
-    try:
-        names = os.listdir(layout.top)
-    except FileNotFoundError:
-        return []
-    found = [run for name in names if (run := event_log.run_of_name(name)) is not None]
-    return sorted(found, key=_order)
+    runs = map(event_log.run_of_name, files.names(layout.top))
+    return sorted((run for run in runs if run is not None), key=_order)
 
 
 def _order(run: str) -> tuple[str, int, str]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from gitralph.base import files
 from gitralph.base.layout import Layout, session_of
 from gitralph.hook import sessionfile
 from gitralph.hook.sessionfile import last_event as last_event
@@ -18,21 +19,14 @@ def records(layout: Layout, finished: bool = False) -> Iterator[dict[str, Any]]:
     With ``finished`` also those of sessions that gc put away.
     """
     found = []
-    stems = {name[: -len(".json")] for name in _names(layout.top) if name.endswith(".json")}
+    stems = {name[: -len(".json")] for name in files.names(layout.top, ".json")}
     if finished:
-        stems |= {name[: -len(".json")] for name in _names(layout.finished) if name.endswith(".json")}
+        stems |= {name[: -len(".json")] for name in files.names(layout.finished, ".json")}
     for stem in stems:
         record = sessionfile.read(layout, session_of(stem))
         if record is not None:
             found.append(record)
     yield from sorted(found, key=lambda r: (str(r.get("started")), str(r.get("session"))))
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        return []
 
 
 def any_finished(layout: Layout) -> bool:

@@ -72,14 +72,6 @@ class Sweep:
         self.note(kind, path, size)
 
 
-def names(folder: str, suffix: str = "") -> list[str]:
-    """The names in a folder, sorted; empty where there is no folder."""
-    try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(suffix))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
 # --- journals ---
 
 
@@ -104,7 +96,7 @@ Needed = Callable[[Journal], str]
 def journals(sweep: Sweep, lay: Layout, needed: Callable[[bytes, Journal], str]) -> None:
     """Remove the journals of one worktree that are no longer needed; ``needed`` tells by path."""
     kept, paths = claimed(lay), paths_of(lay)
-    for name in names(lay.edits, ".jsonl"):
+    for name in files.names(lay.edits, ".jsonl"):
         path = f"{lay.edits}/{name}"
         if path not in kept:
             known = paths.get(path)
@@ -163,9 +155,9 @@ def _journal(sweep: Sweep, path: str, needed: Needed) -> None:
 
 def calls(sweep: Sweep, lay: Layout) -> None:
     """Remove what pre events kept whose post event never came."""
-    for session in names(lay.calls):
+    for session in files.names(lay.calls):
         folder = f"{lay.calls}/{session}"
-        for name in names(folder):
+        for name in files.names(folder):
             path = f"{folder}/{name}"
             if os.lstat(path).st_mtime < sweep.now - CALL_AGE:
                 sweep.unlink("call", path)
@@ -212,10 +204,10 @@ def leftovers(sweep: Sweep, lay: Layout) -> None:
         lay.edits,
         lay.intents,
         lay.names,
-        *(f"{objects}/{shard}" for shard in names(objects)),
+        *(f"{objects}/{shard}" for shard in files.names(objects)),
     ]
     for folder in dict.fromkeys(folders):
-        for name in names(folder, ".tmp"):
+        for name in files.names(folder, ".tmp"):
             path = f"{folder}/{name}"
             if os.lstat(path).st_mtime < sweep.now - LEFT_AGE:
                 sweep.unlink("work", path)
@@ -245,7 +237,7 @@ def _wanted(sweep: Sweep, layouts: Iterable[Layout]) -> set[str]:
     """
     found: set[str] = set()
     for lay in layouts:
-        for name in names(lay.edits, ".jsonl"):
+        for name in files.names(lay.edits, ".jsonl"):
             path = f"{lay.edits}/{name}"
             if path not in sweep.gone:
                 found |= _references(path)
@@ -254,8 +246,8 @@ def _wanted(sweep: Sweep, layouts: Iterable[Layout]) -> set[str]:
 
 def _stored(top: str) -> Iterator[tuple[str, str]]:
     """Every text with its id, also those that an earlier run left set aside."""
-    for shard in names(f"{top}/objects"):
-        for name in names(f"{top}/objects/{shard}"):
+    for shard in files.names(f"{top}/objects"):
+        for name in files.names(f"{top}/objects/{shard}"):
             path = f"{top}/objects/{shard}/{name}"
             if not name.endswith(".tmp") and stat.S_ISREG(os.lstat(path).st_mode):
                 yield shard + name.removesuffix(_ASIDE), path
@@ -331,8 +323,7 @@ def shells(sweep: Sweep, layout: Layout) -> None:
     """Remove old commands, under the file's lock; those that append meanwhile go on in the new file."""
     if not os.path.isfile(layout.shells):
         return
-    fd = files.open_locked(layout.shells)
-    try:
+    with files.Locked(layout.shells):
         lines = files.read_bytes(layout.shells, _SHELLS_LIMIT).splitlines(keepends=True)
         rows = [_fields(line) for line in lines]
         gone = _unneeded(layout, rows, sweep)
@@ -345,8 +336,6 @@ def shells(sweep: Sweep, layout: Layout) -> None:
         if not sweep.dry:
             files.write_whole(layout.shells, b"".join(kept))
         sweep.swept.append(Swept("shell", os.path.relpath(layout.shells, sweep.top), size))
-    finally:
-        os.close(fd)
 
 
 def _fields(line: bytes) -> dict[str, object]:

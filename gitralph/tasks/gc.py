@@ -28,7 +28,7 @@ from gitralph.git.context import Context, in_worktree
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
 from gitralph.records import finished, manifests, over_time, path_records, sessions, sweep
-from gitralph.records.sweep import Sweep, Swept, names
+from gitralph.records.sweep import Sweep, Swept
 from gitralph.tasks import needed
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.loop import runs
@@ -63,7 +63,7 @@ def known(trees: Worktrees) -> list[str]:
     stems: set[str] = set()
     for suffix in _SUFFIXES:
         for lay in trees.every:
-            stems.update(name.removesuffix(suffix) for name in names(lay.own, suffix))
+            stems.update(name.removesuffix(suffix) for name in files.names(lay.own, suffix))
     return sorted(session_of(stem) for stem in stems)
 
 
@@ -423,7 +423,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
         if is_over(trees, session, run.cutoff):
             forget(run, trees, session, judged)
     away = _put_away(trees, known(trees), now, dry)
-    for name in names(trees.top.finished):
+    for name in files.names(trees.top.finished):
         path = f"{trees.top.finished}/{name}"
         if path != trees.top.finished_index and os.lstat(path).st_mtime < run.cutoff:
             run.unlink("session", path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from random import Random
@@ -18,7 +17,6 @@ from gitralph.lines.fold import fold
 from gitralph.lines.order import chain
 from gitralph.lines.runs import LONG_RUN, Span, split_at_runs
 from gitralph.lines.terms import Step
-from gitralph.lines.text import apart, common_lines, split_lines
 from gitralph.lines.weave import Weave
 from tests.lines.world import numbered
 
@@ -129,24 +127,6 @@ def assert_before(weave: Weave, seed: int) -> None:
     for atom, ops in enumerate(weave.ops):
         for hunk in {op >> 1 for op in ops or ()}:
             assert list(weave.before(atom, hunk)) == [op for op in ops or () if op >> 1 < hunk], seed
-
-
-def test_texts_are_apart_only_where_they_differ_and_no_line_is_lost_or_counted_twice() -> None:
-    spared = 0
-    for seed in range(1_000):
-        random = Random(seed)
-        texts = [random.choices([*LINES, *(b"line %d" % at for at in range(30))], k=random.choice([3, 40]))]
-        for _ in range(2):
-            texts.append(texts[-1])
-            for _ in range(random.randint(0, 3)):
-                texts[-1] = edited(random, texts[-1], texts)
-        whole = [b"".join(line + b"\n" for line in lines) for lines in texts]
-        parts, common = apart(whole)
-        for lines, part in zip(texts, parts, strict=True):
-            assert Counter(split_lines(part)) + Counter(split_lines(common)) == Counter(lines), seed
-            assert not part or part.endswith(b"\n")
-        spared += sum(map(len, parts)) < sum(len(text) - sum(common_lines(whole[0], text)) for text in whole)
-    assert spared > 300
 
 
 # --- how work grows ---

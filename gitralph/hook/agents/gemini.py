@@ -4,7 +4,7 @@ The answer of a write holds both whole texts. There is no call id, so calls are 
 subagent cannot be told from its parent. ``AfterTool`` fires for failures too.
 """
 
-from gitralph.hook.agents.shared import asks, call_of, fill, first_text, stop_of, written
+from gitralph.hook.agents.shared import asks, call_of, fill, stop_of, written
 from gitralph.hook.event import Change, Event, object_of, text_of, to_bytes
 from gitralph.hook.reconcile import UNKNOWN, Text
 
@@ -67,10 +67,9 @@ def _changes(given: dict[str, object], answer: dict[str, object]) -> list[Change
     shown = object_of(answer, "returnDisplay")
     # `file_path` may be relative to a folder we do not know; the answer has it resolved (seen with 0.61).
     resolved = text_of(shown, "filePath")
-    path = first_text(
-        resolved if resolved and resolved[0] == "/" else None, text_of(given, "file_path"), resolved
-    )
-    if path is None:
+    told = None if resolved and resolved[0] == "/" else text_of(given, "file_path")
+    path = told or resolved
+    if not path:
         return []
     after = text_of(shown, "newContent")
     return [written(path, after, before=told_before(shown))]

@@ -4,7 +4,7 @@
 """
 
 from gitralph.hook.agents.gemini import has_error, told_before
-from gitralph.hook.agents.shared import LIFE, asks, fill, first_text, stop_of, written
+from gitralph.hook.agents.shared import LIFE, asks, fill, stop_of, written
 from gitralph.hook.event import Change, Event, object_of, text_of
 
 _WRITERS = frozenset(["write_file", "edit", "notebook_edit"])
@@ -42,7 +42,7 @@ def parse(payload: dict[str, object]) -> Event:
 def _changes(payload: dict[str, object]) -> list[Change]:
     given = object_of(payload, "tool_input")
     shown = object_of(object_of(payload, "tool_response"), "returnDisplay")
-    path = first_text(text_of(given, "file_path", "notebook_path"), text_of(shown, "filePath"))
+    path = text_of(given, "file_path", "notebook_path") or text_of(shown, "filePath") or None
     if path is None:
         return []
     return [written(path, text_of(shown, "newContent"), before=told_before(shown))]

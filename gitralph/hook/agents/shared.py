@@ -91,11 +91,6 @@ def patch_changes(text: str | None) -> list[Change]:
     return list(out.values())
 
 
-def first_text(*found: str | None) -> str | None:
-    """The first argument that is a text and not empty."""
-    return next((text for text in found if text), None)
-
-
 def fill(event: Event, payload: dict[str, object]) -> Event:
     """Add the fields that most agents name alike, in both spellings."""
     event.cwd = text_of(payload, "cwd")

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from subprocess import CompletedProcess, Popen
 
-from gitralph.base import nul, runner
+from gitralph.base import files, nul, runner
 from gitralph.base.errors import REFUSED, Fatal
 from gitralph.git.run import Git
 from gitralph.setup.demo import check, scripted_agent
@@ -81,7 +81,7 @@ class Playground:
 
     def write(self, edit: StoryEdit) -> None:
         """The human's editor saves a file."""
-        with scripted_agent.turn(self.lock):
+        with files.Locked(self.lock, 60):
             file = os.path.join(self.root, edit.path)
             scripted_agent.save(file, edit.apply(scripted_agent.read(file)))
 

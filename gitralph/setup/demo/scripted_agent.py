@@ -8,8 +8,7 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from gitralph.base import files, runner
@@ -18,16 +17,6 @@ from gitralph.setup.demo.script import StoryEdit
 GIT_RALPH = [sys.executable, "-P", "-m", "gitralph"]
 
 Payload = dict[str, Any]
-
-
-@contextmanager
-def turn(lock: str) -> Iterator[None]:
-    """One writer at a time, as an edit tool's read and write of a file are one moment's work."""
-    fd = files.open_locked(lock, wait=60)
-    try:
-        yield
-    finally:
-        os.close(fd)
 
 
 def read(path: str) -> str | None:
@@ -155,7 +144,7 @@ def play(kind: type[Claude] | type[Pi], script: Payload, send: Callable[[Payload
     for number, row in enumerate(script["edits"]):
         edit, call = StoryEdit(*row), f"call-{number + 1}"
         file = os.path.join(script["cwd"], edit.path)
-        with turn(script["lock"]):
+        with files.Locked(script["lock"], 60):  # an edit tool reads and writes in one moment
             was = read(file)
             send(agent.before(edit, file, call))
             now = edit.apply(was)

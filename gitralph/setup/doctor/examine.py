@@ -54,22 +54,12 @@ def _seen(top: Layout) -> dict[str, str]:
     last: dict[str, float] = {}
     for record in sessions.records(top):
         agent, session = str(record.get("agent")), str(record["session"])
-        last[agent] = max(last.get(agent, 0.0), _latest(top, session))
+        last[agent] = max(last.get(agent, 0.0), sessions.last_event(top, session))
     return {
         agent: datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for agent, when in last.items()
         if when
     }
-
-
-def _latest(top: Layout, session: str) -> float:
-    times = [0.0]
-    for name in (top.manifest(session), top.record(session)):
-        try:
-            times.append(os.stat(name).st_mtime)
-        except OSError:
-            continue
-    return max(times)
 
 
 def _state_problem(verdict: Verdict, stopping: list[Check]) -> None:
