@@ -35,7 +35,8 @@ def is_nameable(path: str) -> bool:
         return False
 
 
-def _read_line(path: str) -> str:
+def read_line(path: str) -> str:
+    """A small file of git's, without its newline. Raises OSError; a fifo in its place is not waited for."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         return os.fsdecode(os.read(fd, 8192)).rstrip("\n")
@@ -45,7 +46,7 @@ def _read_line(path: str) -> str:
 
 def _common_dir(git_dir: str) -> str:
     try:
-        said = _read_line(git_dir + "/commondir")
+        said = read_line(git_dir + "/commondir")
     except OSError:
         return git_dir
     return os.path.realpath(os.path.join(git_dir, said))
@@ -64,7 +65,7 @@ def _git_dir_of(dot_git: str) -> str | None:
     if os.path.isdir(dot_git):
         return os.path.realpath(dot_git) if is_git_dir(dot_git) else None
     try:
-        said = _read_line(dot_git)
+        said = read_line(dot_git)
     except OSError:
         return None
     if not said.startswith(_GITDIR):
@@ -130,11 +131,11 @@ def _packed_ref(common_dir: str, ref: str) -> str:
 def head_oid(place: Place) -> str | None:
     """HEAD's oid, where two small reads tell it; None when HEAD is unborn or of another form."""
     try:
-        said = _read_line(place.git_dir + "/HEAD")
+        said = read_line(place.git_dir + "/HEAD")
         if said.startswith("ref: refs/") and ".." not in said:
             ref = said[5:]
             if os.path.lexists(f"{place.common_dir}/{ref}"):
-                said = _read_line(f"{place.common_dir}/{ref}")
+                said = read_line(f"{place.common_dir}/{ref}")
             else:
                 said = _packed_ref(place.common_dir, ref)
     except OSError:
@@ -146,7 +147,7 @@ def head_oid(place: Place) -> str | None:
 def head_branch(place: Place) -> str | None:
     """The full name of the branch HEAD points at, None when detached or odd."""
     try:
-        said = _read_line(place.git_dir + "/HEAD")
+        said = read_line(place.git_dir + "/HEAD")
     except OSError:
         return None
     return said[5:] if said.startswith("ref: refs/heads/") else None

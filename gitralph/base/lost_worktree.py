@@ -6,7 +6,7 @@ folder, with a number behind it where the name was taken. So the candidates can 
 
 import os
 
-from gitralph.base import layout
+from gitralph.base import gitdir, layout
 from gitralph.base.gitdir import Place
 
 FOLDER = ".worktrees"
@@ -20,15 +20,11 @@ def _registered(common_dir: str, folder: str) -> bool:
     for number in range(_MOST):
         admin = f"{common_dir}/worktrees/{name}{number or ''}"
         try:
-            fd = os.open(admin + "/gitdir", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            said = gitdir.read_line(admin + "/gitdir")
         except FileNotFoundError:
             return False
         except OSError:
             continue
-        try:
-            said = os.fsdecode(os.read(fd, 8192)).rstrip("\n")
-        finally:
-            os.close(fd)
         if os.path.normpath(os.path.join(admin, said)) == folder + "/.git":
             return True
     return False

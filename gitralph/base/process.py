@@ -6,7 +6,7 @@ a session counts as live. This is advice for people; nothing is deleted because 
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gitralph.base import nul
 
@@ -73,27 +73,21 @@ def identity(pid: int) -> dict[str, object] | None:
 
 def ancestor(pass_over: frozenset[str] = _PASSED_OVER) -> dict[str, object] | None:
     """The nearest ancestor that is no shell and not git: the agent, as far as anybody can tell."""
-    pid = os.getppid()
-    # This is enough for a shell in a shell in git. Without a bound a loop of pids in a damaged /proc would
-    # hang.
-    for _ in range(8):
-        found = _stat(pid)
-        if found is None or pid <= 1:
-            return None
-        if found[0] not in pass_over:
-            return {"pid": pid, "start": found[2], "boot": boot_id()}
-        pid = found[1]
-    return None
+    return _nearest(lambda name: name not in pass_over)
 
 
 def above(name: str) -> dict[str, object] | None:
     """The nearest ancestor of that name, None where there is none or /proc does not tell."""
+    return _nearest(name.__eq__)
+
+
+def _nearest(fits: Callable[[str], bool]) -> dict[str, object] | None:
     pid = os.getppid()
     for _ in range(_FAR):
         found = _stat(pid)
         if found is None or pid <= 1:
             return None
-        if found[0] == name:
+        if fits(found[0]):
             return {"pid": pid, "start": found[2], "boot": boot_id()}
         pid = found[1]
     return None

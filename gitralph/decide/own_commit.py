@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
 from gitralph.decide.request import Request
-from gitralph.git import message, refs, uncommitted
+from gitralph.git import message, refs, uncommitted, worktrees
 from gitralph.git.commits import identity
 from gitralph.git.context import Context
 from gitralph.git.repository import Repository
@@ -125,10 +125,10 @@ def check(ctx: Context, request: Request) -> None:
 
 def resolve(ctx: Context, typed: str) -> str:
     """The oid of the commit that a revision means. Raises Fatal where it means none."""
-    done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
-    if done.returncode:
+    found = worktrees.value(ctx.git, typed)
+    if found is None:
         raise Fatal(f"'{typed}' is no commit", "git log")
-    return done.stdout.decode().strip()
+    return found
 
 
 def read(repo: Repository, commit: str) -> Old:

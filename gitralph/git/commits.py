@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from dulwich.objects import format_timezone, parse_time_entry
 
-from gitralph.base.errors import Fatal, UsageError
+from gitralph.base.errors import UsageError
 from gitralph.git.config import Config
 from gitralph.git.objects import Objects
-from gitralph.git.run import Git, GitError
+from gitralph.git.run import Git
 
 
 class Author(NamedTuple):
@@ -71,10 +71,7 @@ def make_commit(
         words.append("-S")
     if b"\0" in message:
         raise UsageError("a NUL byte in the commit message")
-    try:
-        oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
-    except GitError as error:
-        raise Fatal(error.message) from error
+    oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
     return oid, committer_of(objects, oid)
 
 

@@ -4,6 +4,7 @@ import os
 
 from gitralph.base import gitdir
 from gitralph.base.errors import Fatal
+from gitralph.git import worktrees
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.run import Git
@@ -92,7 +93,7 @@ def range_words(git: Git, typed: str) -> list[str]:
 
     Otherwise it is a range, and git says when it runs whether the range is valid.
     """
-    one = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
-    if one.returncode == 0:
-        return ["--no-walk", one.stdout.decode().strip(), "--"]
+    one = worktrees.value(git, typed)
+    if one is not None:
+        return ["--no-walk", one, "--"]
     return ["--end-of-options", typed, "--"]

@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from gitralph.base.errors import Fatal
-from gitralph.git.commits import committer_of
+from gitralph.git.commits import make_commit
 from gitralph.git.config import Config
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
@@ -93,10 +93,6 @@ def commit_merge(
     git: Git, config: Config, tree: str, parents: tuple[str, str], message: str
 ) -> tuple[str, dict[str, str]]:
     """A merge commit, and its committer as git's variables; git makes identity and signature."""
-    words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree", tree]
-    words += [word for parent in parents for word in ("-p", parent)]
-    if config.boolean("commit.gpgsign"):
-        words.append("-S")
-    oid = git.run(*words, "-F", "-", stdin=message.encode("utf-8", "surrogateescape")).decode().strip()
+    data = message.encode("utf-8", "surrogateescape")
     with closing(Objects(git)) as objects:
-        return oid, committer_of(objects, oid)
+        return make_commit(git, objects, config, tree.encode(), parents, data)

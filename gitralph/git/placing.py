@@ -13,6 +13,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from functools import cache
 
 from gitralph.git.snapshot import Content, Worktree, read_name
 from gitralph.git.trees import SYMLINK
@@ -24,18 +25,9 @@ _Rename = Callable[[int, bytes, int, bytes, int], int]
 _EXCHANGE = 2
 
 
-_known: list[_Rename | None] = []
-
-
+@cache
 def renameat2() -> _Rename | None:
     """The C library's, None where there is none; looked for once."""
-    if not _known:
-        _known.append(_find_renameat2())
-    return _known[0]
-
-
-def _find_renameat2() -> _Rename | None:
-
     try:
         found = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):  # a C library without the call, or another system

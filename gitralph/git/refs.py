@@ -11,10 +11,11 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
+from gitralph.base import gitdir
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
 from gitralph.git import dead_locks
@@ -50,18 +51,9 @@ class Head(NamedTuple):
 
 def _read(path: str) -> str | None:
     try:
-        return os.fsdecode(_read_small(path)).strip()
+        return gitdir.read_line(path).strip()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
-
-
-def _read_small(path: str) -> bytes:
-    # Opening a fifo under the name of a ref would wait for ever.
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        return os.read(fd, 4096)
-    finally:
-        os.close(fd)
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
@@ -336,12 +328,15 @@ def contains(repo: Repository, head: Head, oid: str) -> bool:
 
 def left_from(repo: Repository, ref: str | None, oid: str) -> bool:
     """True when a reflog entry starts from ``oid``: the branch once had this value."""
-    logs = [repo.git_dir + "/logs/HEAD"] + ([f"{repo.common_dir}/logs/{ref}"] if ref else [])
-    for log in logs:
+    return any(True for _ in followers(repo, ref, oid))
+
+
+def followers(repo: Repository, ref: str | None, oid: str) -> Iterator[str]:
+    """The values that followed ``oid``, by the reflogs of HEAD and of a branch."""
+    for log in [f"{repo.git_dir}/logs/HEAD", *([f"{repo.common_dir}/logs/{ref}"] if ref else [])]:
         try:
             with open(log, "rb") as file:
-                if any(line.startswith(oid.encode() + b" ") for line in file):
-                    return True
+                rows = [row.split(b" ") for row in file if row.startswith(oid.encode() + b" ")]
         except (FileNotFoundError, NotADirectoryError):
             continue
-    return False
+        yield from (row[1].decode("ascii", "replace") for row in rows)

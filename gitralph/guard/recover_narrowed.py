@@ -125,15 +125,7 @@ def _made(repo: Repository, todo: Narrowed) -> str | None:
 
 def _candidates(repo: Repository, todo: Narrowed) -> Iterator[str]:
     """The commits that followed the HEAD of the decision: by the reflogs, else by their parents."""
-    start = (todo.old or refs.ZERO).encode() + b" "
-    logs = [f"{repo.git_dir}/logs/HEAD"] + ([f"{repo.common_dir}/logs/{todo.ref}"] if todo.ref else [])
-    for log in logs:
-        try:
-            with open(log, "rb") as file:
-                rows = [row.split(b" ") for row in file if row.startswith(start)]
-        except OSError:
-            continue
-        yield from (row[1].decode("ascii", "replace") for row in rows)
+    yield from refs.followers(repo, todo.ref, todo.old or refs.ZERO)
     words = ("rev-list", "--first-parent", "--parents", f"-n{_FAR}", todo.ref or "HEAD", "--")
     for row in repo.git.try_run(*words).stdout.decode().splitlines():
         commit, *parents = row.split()

@@ -35,7 +35,8 @@ def _names(data: bytes) -> set[str]:
     return {name.decode("ascii") for name in found if name.isascii() and is_valid(name.decode("ascii"))}
 
 
-def _layouts(lay: Layout) -> list[Layout]:
+def worktrees(lay: Layout) -> list[Layout]:
+    """The state folder of every worktree that has one, the main one first, lost worktrees included."""
     try:
         linked = sorted(os.listdir(f"{lay.top}/worktrees"))
     except OSError:
@@ -57,7 +58,7 @@ class Company:
 def at_work(lay: Layout, session: str, path: bytes) -> list[Company]:
     """Other live sessions that have records of a path, by worktree; this one's first."""
     out = []
-    for layout in sorted(_layouts(lay), key=lambda one: one.token != lay.token):
+    for layout in sorted(worktrees(lay), key=lambda one: one.token != lay.token):
         data = _tail_of(layout.journal(path))
         if not data:
             continue

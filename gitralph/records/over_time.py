@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitralph.base import files, jsonline
-from gitralph.base.layout import MAIN, Layout
+from gitralph.base.layout import Layout
 from gitralph.hook import journal
 from gitralph.hook.journal import GAP, Journal, Record
+from gitralph.hook.others import worktrees as worktrees
 
 # In bytes. A journal grows by a line for each edit, and gc removes it once nothing in it is pending.
 _LIMIT = 1 << 28
@@ -39,15 +40,6 @@ class KeptJournal(NamedTuple):
             path = jsonline.object_in(self.data[record.offset : record.end]).get("path")
             return path.encode("utf-8", "surrogateescape") if isinstance(path, str) else None
         return None
-
-
-def worktrees(layout: Layout) -> list[Layout]:
-    """The state folder of every worktree that has one, the main one first, lost worktrees included."""
-    try:
-        linked = sorted(os.listdir(f"{layout.top}/worktrees"))
-    except OSError:
-        linked = []
-    return [Layout(layout.top, token) for token in (MAIN, *linked)]
 
 
 def journals(layout: Layout) -> Iterator[KeptJournal]:
