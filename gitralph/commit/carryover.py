@@ -5,7 +5,7 @@ be merged, but git reports a conflict wherever two changes touch.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from gitralph.git.texts import is_binary
@@ -57,7 +57,7 @@ def _regions(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _is_within(some: Lines, all_of: Lines) -> bool:
+def is_within(some: Sequence[bytes], all_of: Sequence[bytes]) -> bool:
     """True when ``some`` stand in ``all_of``, in this order."""
     rest = iter(all_of)
     return all(line in rest for line in some)
@@ -72,7 +72,7 @@ def _holds(staged: _Side, new: _Side, low: int, high: int) -> bool:
     def added(side: _Side) -> Lines:
         return [line for _, _, a, b in side.within(low, high) for line in side.lines[a:b]]
 
-    return gone(new) <= gone(staged) and _is_within(added(new), added(staged))
+    return gone(new) <= gone(staged) and is_within(added(new), added(staged))
 
 
 def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
@@ -102,7 +102,7 @@ def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes])
         return False
     if not all(map(is_telling, stands - was)) or not set((stands - was) - (comes - was)) <= set(wrote):
         return False
-    return _is_within([line for line in staged if line in was], old)
+    return is_within([line for line in staged if line in was], old)
 
 
 def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collection[bytes]]) -> bool:
@@ -137,7 +137,7 @@ def _as_in_file(old: Lines, new: Lines, staged: Lines, now: Lines) -> Lines | No
     if old and not all(map(has_words, came)):
         return None  # nobody can say whose blank line the file has
     sides = [line for line in new if line not in gone[1]], [line for line in staged if line not in gone[0]]
-    if not all(_is_within(side, now) for side in sides):
+    if not all(is_within(side, now) for side in sides):
         return None
     return [line for line in now if line in wanted]
 

@@ -32,7 +32,6 @@ class WorktreeEntry(NamedTuple):
     branch: str | None = None
     bare: bool = False
     locked: str | None = None
-    prunable: bool = False
 
     @property
     def missing(self) -> bool:
@@ -57,7 +56,6 @@ def _row(block: str) -> WorktreeEntry:
         facts.get("branch"),
         "bare" in facts,
         facts.get("locked"),
-        "prunable" in facts,
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gitralph.ask.every_line import age
 from gitralph.base.ids import digest
 from gitralph.base.quote import printable, shown
-from gitralph.decide import open_lines
+from gitralph.decide import by_pieces, open_lines
 from gitralph.decide.hook_rewrites import Range, ranges
 from gitralph.decide.open_lines import OpenLine, OpenPath
 from gitralph.git.context import Context, in_worktree, open_context, root_with
@@ -164,12 +164,7 @@ def _state(theirs: Iterable[_Theirs]) -> str:
 
 def _spans(lines: Sequence[OpenLine]) -> str:
     """Line numbers as people write them: ``lines 3-5 and 9``."""
-    spans: list[list[int]] = []
-    for number in sorted({line.number for line in lines if not line.removed}):
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
+    spans = by_pieces.ranges(line.number for line in lines if not line.removed)
     said = [str(a) if a == b else f"{a}-{b}" for a, b in spans[:_SPANS]]
     said += ["more"] if len(spans) > _SPANS else []
     words = "lines" if len(said) > 1 or "-" in said[0] else "line"

@@ -13,7 +13,7 @@ from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.commit import cleanup, commit, land, message, restage
+from gitralph.commit import carryover, cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
 from gitralph.decide.bench import open_bench
@@ -55,17 +55,11 @@ def _staged_part(
     """The staged part of one change: all of it, a part where nothing else is staged, or None."""
     i, j, _, _ = found
     for a, b, c, d in theirs:
-        if a <= i and j <= b and _is_within(lines, there[c:d]):
+        if a <= i and j <= b and carryover.is_within(lines, there[c:d]):
             return list(lines)
-        if (a, b) == (i, j) and _is_within(there[c:d], lines):
+        if (a, b) == (i, j) and carryover.is_within(there[c:d], lines):
             return list(there[c:d])
     return None
-
-
-def _is_within(some: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """True when all of ``some`` stand in ``lines``, in order."""
-    rest = iter(lines)
-    return all(line in rest for line in some)
 
 
 # --- the narrowing ---

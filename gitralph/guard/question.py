@@ -6,18 +6,17 @@ index. In the mode ``narrow`` the module ``narrow`` makes the commit; where an o
 """
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gitralph.base.quote import printable
 from gitralph.commit import guard_script
 from gitralph.commit.preview import preview
 from gitralph.decide.request import Draft, Request
-from gitralph.git import refs, uncommitted
+from gitralph.git import hunks, refs, uncommitted
 from gitralph.git.context import Context
+from gitralph.git.hunks import DiffHunk
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
 from gitralph.records import manifests, path_records, sessions
@@ -27,8 +26,6 @@ MODES = (WARN, REFUSE, NARROW, OFF)
 PERSON = (WARN, REFUSE, OFF)
 # With more pairs of lines than this their order does not count: 1,000 against 1,000 lines take 0.1 s.
 _COMPARED = 4_000_000
-# A hunk's header in unified form; a count that is left out is 1 (diff(1)).
-_HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
 class GuardedPath(NamedTuple):
@@ -37,15 +34,6 @@ class GuardedPath(NamedTuple):
     path: bytes
     session: str
     lines: int | None
-
-
-@dataclass
-class _Hunk:
-    """Old lines ``start`` to ``end`` (end excluded) become ``added``."""
-
-    start: int
-    end: int
-    added: list[bytes]
 
 
 def mode(ctx: Context) -> str:
@@ -88,29 +76,26 @@ def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
     return sorted(n for n in found if sessions.state_of(ctx.layout, n) == "live")
 
 
-def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
+def _hunks(git: Git, old: bytes, new: bytes) -> tuple[DiffHunk, ...] | None:
     """The line changes between two blobs, None where these have no lines."""
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-U0")
-    # Without context and without a configured driver: only the numbers in the headers and the added lines are
-    # read.
     said = git.run("-c", "diff.algorithm=histogram", "diff", *plain, old, new)
-    out: list[_Hunk] = []
-    for line in said.split(b"\n"):
-        found = _HEAD.match(line)
-        if found:
-            at, count = int(found[1]), int(found[2] or b"1")
-            out.append(_Hunk(at, at + count, []) if count else _Hunk(at + 1, at + 1, []))
-        elif out and line.startswith(b"+"):
-            out[-1].added.append(line[1:])
-    return out if out or not said else None
+    found = hunks.parsed(said, said).hunks
+    return found if found or not said else None
 
 
-def _taken_of(theirs: _Hunk, staged: Sequence[_Hunk]) -> int:
+def _added(hunk: DiffHunk) -> list[bytes]:
+    return [line[1:] for line in hunk.shown.split(b"\n") if line.startswith(b"+")]
+
+
+def _taken_of(theirs: DiffHunk, staged: Sequence[DiffHunk]) -> int:
     """The number of lines of their hunk that the staged hunks also remove or add."""
-    near = [one for one in staged if one.start <= theirs.end and theirs.start <= one.end]
-    removed = sum(len(range(max(theirs.start, one.start), min(theirs.end, one.end))) for one in near)
-    common = _in_order(theirs.added, [line for one in near for line in one.added])
-    if not any(line.strip() for line in common) and any(line.strip() for line in theirs.added):
+    start, end = theirs.old
+    near = [one for one in staged if one.old[0] <= end and start <= one.old[1]]
+    removed = sum(len(range(max(start, one.old[0]), min(end, one.old[1]))) for one in near)
+    added = _added(theirs)
+    common = _in_order(added, [line for one in near for line in _added(one)])
+    if not any(line.strip() for line in common) and any(line.strip() for line in added):
         common = []  # blank lines alone may be anybody's
     return max(removed, len(common))
 

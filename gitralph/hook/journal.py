@@ -13,7 +13,7 @@ from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
 
 VERSION = 1
-PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
+PAYLOAD, WINDOW, NONE = "payload", "window", "none"
 GAP = "gap"
 """The ``op`` of a record that is nobody's: a shell command, not certainly one session's, made the change."""
 ASSIGN = "assign"

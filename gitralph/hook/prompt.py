@@ -17,7 +17,7 @@ from gitralph.base.ids import safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
 from gitralph.hook import hook_git, journal, sessionfile
-from gitralph.hook.event import object_of, text_of
+from gitralph.hook.agents import status_line
 
 # In bytes and seconds. An agent gives its JSON at once; a silent pipe must not hold a prompt up.
 _LIMIT, _SECONDS = 1 << 16, 0.3
@@ -49,7 +49,7 @@ def _line(environ: dict[str, str]) -> str:
     if place is None or not os.path.isdir(layout.state_folder(place)):
         return ""
     lay = layout.for_place(place, create=False)
-    own = environ.get("RALPH_SESSION") or text_of(given, "session_id")
+    own = environ.get("RALPH_SESSION") or status_line.session_of(given)
     own = safe_form(own) if own else None
     owners = _owners(lay, place, environ)
     return _sentence(lay, own, owners) if owners is not None else ""
@@ -67,8 +67,7 @@ def _given() -> dict[str, object]:
 
 
 def _folder(given: dict[str, object]) -> str:
-    # `workspace.current_dir` of Claude Code, else `cwd` (seen with 2.1)
-    named = text_of(object_of(given, "workspace"), "current_dir") or text_of(given, "cwd")
+    named = status_line.folder_of(given)
     if named is not None and named[:1] == "/" and gitdir.is_nameable(named):
         return named
     return os.getcwd()
