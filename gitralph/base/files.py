@@ -202,6 +202,16 @@ def names(folder: str, suffix: str = "") -> list[str]:
         return []
 
 
+def read_tail(path: str, limit: int, foreign: bool = False) -> tuple[bytes, int]:
+    """The last ``limit`` bytes of such a file, and where they begin: the first line may be cut."""
+    fd = open_foreign(path) if foreign else open_regular(path, os.O_RDONLY)
+    try:
+        start = max(os.fstat(fd).st_size - limit, 0)
+        return os.pread(fd, limit, start), start
+    finally:
+        os.close(fd)
+
+
 def read_bytes(path: str, limit: int, foreign: bool = False) -> bytes:
     """The first ``limit`` bytes of a regular file, ours or with ``foreign`` another's; else an OSError."""
     fd = open_foreign(path) if foreign else open_regular(path, os.O_RDONLY)

@@ -418,6 +418,17 @@ def parse(data: bytes) -> Journal:
     return journal
 
 
+def waiting(data: bytes, start: int) -> set[str]:
+    """The sessions with untaken records, by the part of a journal from ``start`` to its end."""
+    found, upto = parse(data), dict[object, int]()
+    for fields in found.log:
+        end, session = fields.get("upto"), fields.get("session")
+        if type(end) is int and end <= start + len(data):
+            upto[session] = max(end, upto.get(session, 0))
+    records = (record for record in found.records if record.op != GAP)
+    return {one.session for one in records if start + one.offset >= upto.get(one.session, 0)}
+
+
 def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
     """The line by which a session gives claims back; ``chain`` are the keys of the journal's last line."""
     fields = {

@@ -6,8 +6,6 @@ where a subagent's lines cannot be told from its parent's. Such a name counts fo
 call.
 """
 
-import os
-
 from gitralph.base import files, jsonline
 from gitralph.base.ids import is_valid
 from gitralph.hook.event import Event, list_of, object_of, text_of
@@ -54,15 +52,9 @@ def _with_provider(provider: str | None, name: str | None) -> str | None:
 
 
 def _tail(path: str, window: int) -> bytes:
-    fd = files.open_foreign(path)
-    try:
-        size = os.fstat(fd).st_size
-        data = os.pread(fd, window, max(0, size - window))
-    finally:
-        os.close(fd)
+    data, start = files.read_tail(path, window, foreign=True)
     # The window's first line may lack its beginning, its last may be half written.
-    start = 0 if size <= window else data.find(b"\n") + 1
-    return data[start : data.rfind(b"\n") + 1]
+    return data[data.find(b"\n") + 1 if start else 0 : data.rfind(b"\n") + 1]
 
 
 def _said_in(agent: str, raw: bytes) -> tuple[str | None, dict[str, object]]:

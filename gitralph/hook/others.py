@@ -20,13 +20,9 @@ _NAME = b'"session":"'
 
 def _tail_of(name: str) -> bytes:
     try:
-        fd = files.open_regular(name, os.O_RDONLY)
+        return files.read_tail(name, _LIMIT)[0]
     except OSError:
         return b""
-    try:
-        return os.pread(fd, _LIMIT, max(0, os.fstat(fd).st_size - _LIMIT))
-    finally:
-        os.close(fd)
 
 
 def _names(data: bytes) -> set[str]:

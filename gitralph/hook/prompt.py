@@ -86,28 +86,10 @@ def _owners(lay: Layout, place: Place, environ: dict[str, str]) -> dict[bytes, s
         path = row[3:].rstrip(b"/")
         name = lay.journal(path)
         if os.path.lexists(name) and len(out) < _PATHS:
-            sessions = _pending(name)
+            sessions = journal.waiting(*files.read_tail(name, _TAIL))
             if sessions:
                 out[path] = sessions
     return out
-
-
-def _pending(name: str) -> set[str]:
-    """The sessions with a record in a journal behind what their commits took."""
-    fd = files.open_regular(name, os.O_RDONLY)
-    try:
-        size = os.fstat(fd).st_size
-        before = max(size - _TAIL, 0)
-        found = journal.parse(os.pread(fd, _TAIL, before))
-    finally:
-        os.close(fd)
-    upto: dict[object, int] = {}
-    for fields in found.log:
-        end = fields.get("upto")
-        if type(end) is int and end <= size:
-            upto[fields.get("session")] = max(end, upto.get(fields.get("session"), 0))
-    records = [one for one in found.records if one.op != journal.GAP]
-    return {one.session for one in records if before + one.offset >= upto.get(one.session, 0)}
 
 
 def _sentence(lay: Layout, own: str | None, owners: dict[bytes, set[str]]) -> str:

@@ -41,17 +41,6 @@ def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
         if journal.known_after(journal.tail(fd)) != text:
             return set()
         start = max(0, os.fstat(fd).st_size - LIMIT)
-        data = os.pread(fd, LIMIT, start)
-        cut = data.find(b"\n") + 1 if start else 0  # the first line may be half of one
-        found = journal.parse(data[cut:])
+        return journal.waiting(os.pread(fd, LIMIT, start), start)
     finally:
         os.close(fd)
-    upto: dict[object, int] = {}
-    for fields in found.log:
-        if type(at := fields.get("upto")) is int:
-            upto[fields.get("session")] = max(at, upto.get(fields.get("session"), 0))
-    return {
-        r.session
-        for r in found.records
-        if r.op != journal.GAP and start + cut + r.offset >= upto.get(r.session, 0)
-    }

@@ -126,14 +126,9 @@ _TAIL = 16 << 10
 def last_path(layout: Layout, session: str) -> bytes | None:
     """The path that a session recorded last in this worktree, read from the manifest's end alone."""
     try:
-        fd = files.open_regular(layout.manifest(session), os.O_RDONLY)
+        data, _ = files.read_tail(layout.manifest(session), _TAIL)
     except OSError:
         return None
-    try:
-        size = os.fstat(fd).st_size
-        data = os.pread(fd, _TAIL, max(size - _TAIL, 0))
-    finally:
-        os.close(fd)
     for line in reversed(data.split(b"\n")[:-1]):
         path = path_of(line) if line.strip(b"\0\r ") else None
         if path is not None:
