@@ -4,7 +4,7 @@ import os
 import time
 
 from gitralph.ask import status
-from gitralph.base.quote import shown
+from gitralph.base.quote import few, shown
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile, windows
@@ -82,10 +82,9 @@ def _notes(ctx: Context, session: str) -> list[str]:
         agent, found = transcript_claims.named_paths(ctx, session)
     if not found:
         return _warnings(ctx, session)
-    listed = ", ".join(f"'{shown(path)}'" for path in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     called = ctx.called(session)
     return [
-        f"no hook recorded an edit of session '{called}', but its {agent} transcript names {listed}{more}; "
+        f"no hook recorded an edit of session '{called}', but its {agent} transcript names "
+        f"{few(found, _SHOWN)}; "
         f"'git ralph track --from-transcript --session {called}' claims them by their path"
     ]

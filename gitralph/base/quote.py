@@ -3,6 +3,8 @@
 Source: git's quote.c (``quote_c_style``), with ``core.quotePath`` as ``high``.
 """
 
+from collections.abc import Sequence
+
 # The escapes of cq_lookup in git's quote.c; every other byte is octal.
 _NAMES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
 _BYTES = {name[0]: code for code, name in _NAMES.items()}
@@ -130,3 +132,9 @@ def printable(text: str) -> str:
 def shown(path: bytes) -> str:
     """A path for a sentence to a person: C-quoted where needed, never a raw control."""
     return printable(c_quote(path, high=False).decode("utf-8", "replace"))
+
+
+def few(paths: Sequence[bytes], most: int) -> str:
+    """The first paths for a sentence, and how many more there are."""
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(f"'{shown(path)}'" for path in paths[:most]) + more

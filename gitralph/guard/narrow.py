@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.kinds import Kind, Why
-from gitralph.base.quote import shown
+from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
@@ -389,13 +389,8 @@ def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
     others = sorted(left.difference(shell))
     if others:
         whose = f"session '{ctx.called(job.session)}'"
-        out.append(f"only the lines of {whose} are committed; others' stay in {_listed(others)}")
+        out.append(f"only the lines of {whose} are committed; others' stay in {few(others, _SHOWN)}")
     if shell:
-        out.append(f"left out: {_listed(shell)}, which only its own shell calls changed")
+        out.append(f"left out: {few(shell, _SHOWN)}, which only its own shell calls changed")
         out.append(f"to commit that as well: {_with_shell(ctx, job)}")
     return out
-
-
-def _listed(paths: list[bytes]) -> str:
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return ", ".join(f"'{shown(path)}'" for path in paths[:_SHOWN]) + more

@@ -135,10 +135,15 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
     own = safe_form(event.session) if event.session else session
     if own == session:
         return
+    _add(lay, session, "aliases", [own])
+
+
+def _add(lay: Layout, session: str, key: str, names: list[str]) -> None:
+    """Add names to a list of a session's record, which is written only for a new one."""
     kept = sessionfile.read(lay, session)
-    aliases = kept.get("aliases") if kept else None
-    if not isinstance(aliases, list) or own not in aliases:
-        sessionfile.update(lay, session, aliases=[own])
+    known = kept.get(key) if kept else None
+    if any(name not in (known if isinstance(known, list) else []) for name in names):
+        sessionfile.update(lay, session, **{key: names})
 
 
 def _refuse_fallen(cwd: str) -> None:
@@ -183,11 +188,8 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
 def _link(lay: Layout, link: tuple[str, str], place: Place, agent: str) -> None:
     """Note in a session's record which other session's edits belong to it."""
     parent, child = map(safe_form, link)
-    kept = sessionfile.read(lay, parent)
-    children = kept.get("children") if kept else None
-    if not isinstance(children, list) or child not in children:
-        sessionfile.ensure(lay, parent, place, agent=agent)
-        sessionfile.update(lay, parent, children=[child])
+    sessionfile.ensure(lay, parent, place, agent=agent)
+    _add(lay, parent, "children", [child])
 
 
 def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
@@ -218,10 +220,8 @@ def _note_models(lay: Layout, session: str, event: Event, environ: dict[str, str
         return
     named = [event.model] if event.model else []
     found = named or (model.of_session(event, environ) if event.kind in ("stop", "end") else [])
-    kept = sessionfile.read(lay, session) if found else None
-    known = kept.get("models") if kept else None
-    if any(name not in (known if isinstance(known, list) else []) for name in found):
-        sessionfile.update(lay, session, models=found)
+    if found:
+        _add(lay, session, "models", found)
 
 
 def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:

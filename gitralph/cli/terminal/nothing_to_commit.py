@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from gitralph.ask import status
-from gitralph.base.quote import shown
+from gitralph.base.quote import few
 from gitralph.cli.terminal import output
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
@@ -24,7 +24,7 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
     rows = [row for row in status.owners(ctx, result.session, paths) if row.path not in told]
     loose = [row.path for row in rows if row.owner == status.NOBODY]
     if loose:
-        output.note(_counted(loose) + " that no session recorded: " + _listed(loose))
+        output.note(_counted(loose) + " that no session recorded: " + few(loose, _NAMED))
         for hint in _ways(ctx, result.session, loose[:_TYPED], messages):
             output.hint(hint)
     elif rows:
@@ -37,11 +37,6 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
 
 def _counted(paths: Sequence[bytes]) -> str:
     return f"{len(paths)} changed path{'s' if len(paths) != 1 else ''}"
-
-
-def _listed(paths: Sequence[bytes]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(f"'{shown(path)}'" for path in paths[:_NAMED]) + more
 
 
 def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: Sequence[str]) -> list[str]:
