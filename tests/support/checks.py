@@ -110,10 +110,21 @@ def _files(top: Path, *endings: str) -> dict[str, bytes]:
     return out
 
 
+def _refs(repo: "Repo") -> str:
+    """Each ref, what it names, and the ref behind a symbolic one."""
+    places = (
+        _files(folder / name, "") for folder in (repo.common, repo.git_dir) for name in ("refs", "reftable")
+    )
+    packed = repo.common / "packed-refs"
+    key = repr([*places, packed.read_bytes() if packed.exists() else b""]).encode()
+    words = ("for-each-ref", "--format=%(refname) %(objectname) %(symref)")
+    return _once("refs", key, lambda: repo.git_bytes(*words)).decode("utf-8", "surrogateescape").rstrip("\n")
+
+
 def snapshot(repo: "Repo") -> Snapshot:
     """The state of a repository now."""
-    said = repo.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)")
     head_file = (repo.git_dir / "HEAD").read_text().strip()
+    said = _refs(repo)
     branch = head_file.removeprefix("ref: ") if head_file.startswith("ref: ") else None
     refs = dict(row.split(" ")[:2] for row in said.split("\n") if row)
     head = refs.get(branch) if branch else head_file
