@@ -18,7 +18,7 @@ from gitralph.base import runner
 from gitralph.base.errors import Failed
 from gitralph.commit import guard_script
 from gitralph.commit.scratch import Scratch
-from gitralph.git import listing
+from gitralph.git import index, listing
 from gitralph.git.context import Context
 from gitralph.git.run import Git
 from gitralph.git.snapshot import Content
@@ -134,19 +134,11 @@ def _hook_env(ctx: Context) -> dict[str, str]:
 
 
 def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
-    index = f"{folder}/hooks.index"
-    if os.path.exists(ctx.repo.index):
-        with open(ctx.repo.index, "rb") as source, open(index, "wb") as target:
-            target.write(source.read())
-        stamp = os.stat(ctx.repo.index).st_mtime_ns
-        os.utime(index, ns=(stamp, stamp))
-    git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=index, **_hook_env(ctx))
+    copy = index.copy_index(ctx.repo.index, f"{folder}/hooks.index")
+    git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=copy.path, **_hook_env(ctx))
     # -m keeps the stat data of unchanged files, so a hook's `git diff` reads only the changed ones.
-    how = "-m" if os.path.exists(index) else "--empty"
-    if how == "--empty":
-        git.run("read-tree", tree)
-    else:
-        git.run("-c", "core.fsmonitor=false", "read-tree", "-i", "-m", tree)
+    how = () if copy.missing else ("-i", "-m")
+    git.run("-c", "core.fsmonitor=false", "read-tree", *how, tree)
     return Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True)
 
 
