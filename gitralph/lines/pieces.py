@@ -16,7 +16,7 @@ from functools import cached_property
 from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
 from gitralph.lines.terms import Step
-from gitralph.lines.text import ends_with_newline, is_telling, words
+from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Container[bytes]]
@@ -71,6 +71,8 @@ class Pieces(_States):
     heads: Heads
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
+    parts: dict[int, list[bytes]] = field(default_factory=dict)
+    """For each piece that was asked for, see `_parts`."""
 
     @cached_property
     def agreed(self) -> int:
@@ -101,11 +103,25 @@ class Pieces(_States):
     def is_settled(self, line: int) -> bool:
         """Tell whether a line is gone and a text that HEAD had since lacked it already.
 
-        That tells nothing where HEAD lacked what waits of the same piece as well, as between a stash and its
-        pop.
+        That tells nothing where HEAD also lacked what waits of the same piece, which nobody had recorded: so
+        it is between a stash and its pop. But a text of HEAD that had a part of a piece tells of the rest.
         """
-        is_gone = self.credit(line) < self.agreed and not self.on_disk(line)
-        return is_gone and not self._waits[self.born_by(line)]
+        if self.on_disk(line):
+            return False
+        unit, text = self.born_by(line), self.weave.content(line)
+        if self.credit(line) < self.agreed and not self._waits[unit]:
+            return True
+        is_first = self.stood_by(line) == self.weave.birth[line]
+        return is_first and any(text not in split_lines(each) for each in self._parts(unit))
+
+    def _parts(self, unit: int) -> list[bytes]:
+        """The texts of HEAD that have a line of a piece which waits now."""
+        if unit not in self.parts:
+            waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
+            told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
+            texts = [text for text in self.heads() if text]
+            self.parts[unit] = [text for text in texts if any(x in b"\n" + text for x in told)]
+        return self.parts[unit]
 
     def is_history(self, line: int) -> bool:
         return not self.in_head[line] and not self.on_disk(line)
@@ -135,11 +151,11 @@ class Pieces(_States):
 
     @cached_property
     def _waits(self) -> list[bool]:
-        """For each piece whether a line that it brought waits, and was not there at `agreed`."""
+        """For each piece whether a line of it waits that was gone at `agreed`, and no record had taken it."""
 
         def waits(line: int) -> bool:
             then = self.was(line, self.agreed) if self.is_added(line) else None
-            return then is not None and not then[1]
+            return then is not None and not then[1] and self.weave.owner_of(then[2]) is None
 
         return [any(map(waits, births)) for births in self._brought]
 

@@ -123,8 +123,9 @@ class Truth:
         theirs = {
             token
             for (path, token), edit in self.edits.items()
-            if path == old and edit.actor[:1] == "s" and edit.put == (token in there)
-            if edit.actor != actor or not edit.put
+            if path == old and edit.put == (token in there)
+            if (edit.actor[:1] == "s" and (edit.actor != actor or not edit.put))
+            or self.corrects.get((old, token))
         }
         books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead, self.corrects]
         wanted = {(old, token): (new, token) for token in theirs - {FILE}}
@@ -149,8 +150,9 @@ class Truth:
                 self._seen.pop(path, None)
             if actor == GIT:
                 away = self._away.setdefault(path, {})
-                if new in away and path not in left:  # by `mv` a file is gone, too, not as it was before
-                    self._back[path] = away[new]
+                stashed = self._stashed(path, old, new)
+                if stashed and path not in left:  # by `mv` a file is gone, too, not as it was before
+                    self._back[path] = stashed
                 away[old] = self.equal.get(path, 0), step
             for token in now - was:
                 self.author.setdefault(token, actor)
@@ -168,6 +170,12 @@ class Truth:
                         self.bringer[path, token] = actor
                 for view in views:
                     self._pair(step, path, *view, self.instead)
+
+    def _stashed(self, path: str, old: Text, new: Text) -> tuple[int, int] | None:
+        """Where git had taken off what it brings now: the whole text, or its lines, since HEAD moved on."""
+        came, away = lines_of(new) - lines_of(old), self._away[path]
+        found = [when for text, when in away.items() if text == new or (came and came <= lines_of(text))]
+        return found[-1] if found else None
 
     def _pair(
         self,
@@ -225,9 +233,10 @@ class Truth:
         return step <= self.equal.get(path, 0) and not first < step <= last
 
     def brought_again(self, path: str, line: str) -> set[str]:
-        """What git put in the place of a line, as an edit had done it before, at this path or another."""
+        """What git or a person put in a line's place, as an edit had done it before, here or elsewhere."""
         edited = {new for (_, old), news in self.instead.items() if old == line for new in news}
-        return edited & self.by_git.get((path, line), {}).keys()
+        put_back = {one for one in edited if self.edit(path, one).actor == HUMAN and self.edit(path, one).put}
+        return edited & (self.by_git.get((path, line), {}).keys() | put_back)
 
     def came_instead(self, path: str, line: str, since: int = 0) -> set[str]:
         """All lines that came in the place of a line since a step, directly or through others."""
