@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from gitralph.commit.preview import preview
@@ -29,10 +30,8 @@ def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple
     helpers.
     """
     result, made, bench = preview(ctx, request)
-    try:
+    with bench:
         return result, _diff(ctx, bench, made.base.root, made.tree, options)
-    finally:
-        bench.remove()
 
 
 def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -> tuple[list[Left], bytes]:
@@ -43,8 +42,7 @@ def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -
     ctx = without_programs(ctx)
     # With the usual setting unrecorded corrections would count as the edits that they correct.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
-    bench = open_bench(ctx, quarantine=True)
-    try:
+    with closing(ctx.repo), open_bench(ctx, quarantine=True) as bench:
         names = manifests.sessions_here(ctx.layout)
         made = plan.build(strict, bench, "", Wishes(), None, family=names, writing=False)
         dirty = uncommitted.dirty_paths(ctx.repo, ctx.config)
@@ -56,9 +54,6 @@ def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -
             ctx, bench, _tree(ctx, bench, made.base, recorded), _tree(ctx, bench, made.base, now), options
         )
         return [left for left in made.refusals if left.path in set(dirty)], text
-    finally:
-        bench.remove()
-        ctx.repo.close()
 
 
 def _now(ctx: Context, bench: Workbench, base: TreeReader, paths: list[bytes]) -> dict[bytes, Entry | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -177,13 +178,9 @@ def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
     # Unrecorded corrections would go along with the lines that they correct. Here the question is whether
     # there are any.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
-    bench = open_bench(ctx, quarantine=True)
-    try:
+    with closing(ctx.repo), open_bench(ctx, quarantine=True) as bench:
         names = manifests.sessions_here(ctx.layout)
         made = plan.build(strict, bench, "", Wishes(), list(paths), family=names, writing=False)
-    finally:
-        bench.remove()
-        ctx.repo.close()
     filtered = {left.path for left in made.left if left.reason == decision.FILTERED}
     untold = {left.path for left in made.left}
     known = {path for path in made.entries if path not in untold and made.entries[path] == made.now.get(path)}
@@ -237,11 +234,8 @@ def owners(
 
 
 def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
-    bench = open_bench(ctx, quarantine=True)
-    try:
+    with open_bench(ctx, quarantine=True) as bench:
         return uncommitted.changes(ctx.repo, ctx.config, bench, dirty)
-    finally:
-        bench.remove()
 
 
 # --- by session ---

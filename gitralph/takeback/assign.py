@@ -128,19 +128,15 @@ def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Unowned]:
     claims = [path_records.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     states = {path: path_records.path_state(ctx.layout, path, claims) for path in wanted}
     head = refs.read_head(ctx.repo)
-    bench = open_bench(ctx, quarantine=True)
-    try:
-        with Worktree(ctx.repo.root) as worktree:
-            family = path_records.family(ctx.layout, session)
-            scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
-            ignored = {path: Left(path, decision.IGNORED, Why(Kind.IGNORED)) for path in scene.ignored}
-            barred = {**ignored, **scene.barred}
-            if barred:
-                left = list(barred.values())
-                raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
-            return [_look(ctx, scene, state) for state in states.values()]
-    finally:
-        bench.remove()
+    with open_bench(ctx, quarantine=True) as bench, Worktree(ctx.repo.root) as worktree:
+        family = path_records.family(ctx.layout, session)
+        scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
+        ignored = {path: Left(path, decision.IGNORED, Why(Kind.IGNORED)) for path in scene.ignored}
+        barred = {**ignored, **scene.barred}
+        if barred:
+            left = list(barred.values())
+            raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
+        return [_look(ctx, scene, state) for state in states.values()]
 
 
 def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:

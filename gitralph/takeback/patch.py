@@ -15,8 +15,7 @@ from gitralph.takeback.land_files import Replacement
 
 def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:
     """The patch from the files as they stand to what they would be, byte for byte."""
-    bench = open_bench(ctx, quarantine=True)
-    try:
+    with open_bench(ctx, quarantine=True) as bench:
         with closing(bench.objects(ctx.repo.common_dir)) as objects:
             reader = TreeReader(objects, None)
             trees = []
@@ -28,8 +27,6 @@ def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:
         words = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--binary"]
         words.append(f"--color={'always' if color else 'never'}")
         return bench.git.at(ctx.repo.root).run(*words, *trees)
-    finally:
-        bench.remove()
 
 
 def _entry(bench: Workbench, content: Content) -> Entry | None:

@@ -101,24 +101,21 @@ def survey(
     # Nothing is committed here, so no configured filter or fsmonitor needs to run. The answer must not depend
     # on one.
     quiet = without_programs(ctx)
-    with closing(quiet.repo):
-        bench = open_bench(quiet, quarantine=True)
-        try:
-            with Worktree(ctx.repo.root) as worktree:
-                family = path_records.family(ctx.layout, session)
-                asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
-                scene = inputs.look(asked, _states(quiet, family, match, wanted))
-                # git cannot give back a file that it does not know. So such a file is ours only if this
-                # session made it.
-                why = Why(Kind.IGNORED_AND_FOUND)
-                foreign = {
-                    path: Left(path, decision.IGNORED, why)
-                    for path in scene.ignored
-                    if not _made_by(scene, path)
-                }
-                yield Survey(quiet, session, scene, {**foreign, **scene.barred})
-        finally:
-            bench.remove()
+    with (
+        closing(quiet.repo),
+        open_bench(quiet, quarantine=True) as bench,
+        Worktree(ctx.repo.root) as worktree,
+    ):
+        family = path_records.family(ctx.layout, session)
+        asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
+        scene = inputs.look(asked, _states(quiet, family, match, wanted))
+        # git cannot give back a file that it does not know. So such a file is ours only if this
+        # session made it.
+        why = Why(Kind.IGNORED_AND_FOUND)
+        foreign = {
+            path: Left(path, decision.IGNORED, why) for path in scene.ignored if not _made_by(scene, path)
+        }
+        yield Survey(quiet, session, scene, {**foreign, **scene.barred})
 
 
 def _made_by(scene: Scene, path: bytes) -> bool:

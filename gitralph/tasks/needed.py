@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 
 from gitralph.base.errors import Fatal
@@ -42,14 +42,13 @@ def how(ctx: Context, path: bytes, found: Journal) -> str:
 def _looked(ctx: Context, state: PathState) -> Iterator[Scene]:
     """The scene of one path as it stands now."""
     quiet = without_programs(ctx)
-    bench = open_bench(quiet, quarantine=True)
-    try:
-        with Worktree(quiet.repo.root) as worktree:
-            asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family=())
-            yield inputs.look(asked, {state.path: state})
-    finally:
-        bench.remove()
-        quiet.repo.close()
+    with (
+        closing(quiet.repo),
+        open_bench(quiet, quarantine=True) as bench,
+        Worktree(quiet.repo.root) as worktree,
+    ):
+        asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family=())
+        yield inputs.look(asked, {state.path: state})
 
 
 def _how(scene: Scene, state: PathState) -> str:

@@ -119,29 +119,28 @@ def explain(
     spent: int = 0,
 ) -> Explanation:
     """Find what the tree needs of what is uncommitted in the directory; ``spent`` runs were made before."""
-    bench = open_bench(ctx, quarantine=True)
-    try:
-        objects = bench.objects(ctx.repo.common_dir)
-        with Worktree(ctx.repo.root) as worktree, closing(objects):
-            reader = TreeReader(objects, tree.oid.encode())
-            found = _differences(ctx, bench, reader, worktree)
-            pieces = [piece for one in found for piece in one.pieces]
-            # Sessions' pieces come before unrecorded ones: the beginning that passes then names somebody who
-            # can commit.
-            pieces.sort(key=lambda one: (not one.sessions, one.sessions, one.path, one.lines or (0, 0)))
-            trial = _Trial(ctx, bench, reader, worktree, found, pieces)
+    with (
+        open_bench(ctx, quarantine=True) as bench,
+        Worktree(ctx.repo.root) as worktree,
+        closing(bench.objects(ctx.repo.common_dir)) as objects,
+    ):
+        reader = TreeReader(objects, tree.oid.encode())
+        found = _differences(ctx, bench, reader, worktree)
+        pieces = [piece for one in found for piece in one.pieces]
+        # Sessions' pieces come before unrecorded ones: the beginning that passes then names somebody who
+        # can commit.
+        pieces.sort(key=lambda one: (not one.sessions, one.sessions, one.path, one.lines or (0, 0)))
+        trial = _Trial(ctx, bench, reader, worktree, found, pieces)
 
-            def passes(which: frozenset[int]) -> bool:
-                made = Tree(trial.tree(which), tree.head, bench.objects_dir(ctx.repo.common_dir))
-                ok = prover.prove(made, command).ok
-                word = "passes" if ok else "fails"
-                say(f"with {len(which)} of {len(pieces)} uncommitted changes of others it {word}")
-                return ok
+        def passes(which: frozenset[int]) -> bool:
+            made = Tree(trial.tree(which), tree.head, bench.objects_dir(ctx.repo.common_dir))
+            ok = prover.prove(made, command).ok
+            word = "passes" if ok else "fails"
+            say(f"with {len(which)} of {len(pieces)} uncommitted changes of others it {word}")
+            return ok
 
-            which, runs, sure = needed(len(pieces), passes, spent)
-            return Explanation([pieces[at] for at in which], runs, sure)
-    finally:
-        bench.remove()
+        which, runs, sure = needed(len(pieces), passes, spent)
+        return Explanation([pieces[at] for at in which], runs, sure)
 
 
 def _differences(ctx: Context, bench: Workbench, reader: TreeReader, worktree: Worktree) -> list[_Difference]:
