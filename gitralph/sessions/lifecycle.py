@@ -124,15 +124,10 @@ def start(ctx: Context, session: str | None, asked: NewSession) -> str:
     )
     sessionfile.create(ctx.layout, fields)
     # A launcher may append to the manifest at once, and a list of this worktree's sessions finds it there.
-    os.close(_touch(ctx.layout.manifest(session)))
+    os.close(files.open_regular(ctx.layout.manifest(session), os.O_WRONLY | os.O_CREAT))
     if asked.parent is not None:
         sessionfile.update(ctx.layout, asked.parent, children=[session])
     return session
-
-
-def _touch(path: str) -> int:
-
-    return files.open_regular(path, os.O_WRONLY | os.O_CREAT)
 
 
 def contract(ctx: Context, session: str) -> dict[str, str]:

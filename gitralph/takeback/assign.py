@@ -149,7 +149,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     others = claimed - scene.own
     if others:
         ways = [
-            f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
+            f"git ralph track --release --session {ctx.called(name)} -- {as_name(ctx, path)}"
             for name in (() if ctx.is_agent else sorted(others))
         ]
         left = Left(path, decision.CONTESTED, Why(Kind.CLAIMED_WHOLE), tuple(sorted(others)))
@@ -314,22 +314,17 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
     return out
 
 
-def _typed(ctx: Context, path: bytes) -> str:
-    """The path as this command takes it: a plain name, never a pathspec."""
-    return as_name(ctx, path)
-
-
 def _refuse(ctx: Context, session: str, result: Assigned) -> None:
     if not result.left:
         return
     hints = []
     for left in result.left:
         if left.lines and left.sessions:
-            hints.append(f"git ralph why {_typed(ctx, left.path)}:{left.lines[0]}")
+            hints.append(f"git ralph why {as_name(ctx, left.path)}:{left.lines[0]}")
         elif ctx.is_agent:
             continue
         elif left.lines is None and not left.sessions:
-            hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
+            hints.append(f"git ralph assign --to {ctx.called(session)} -- {as_name(ctx, left.path)}")
         else:
             given = f"--whole-file -- {as_pathspec(ctx, left.path)}  # as it stands, whoever changed it"
             hints += [f"git ralph commit --session {ctx.called(name)} {given}" for name in left.sessions]
@@ -432,7 +427,7 @@ def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
         chosen = next((some for some in (near, path.changes) if _lets_go(session, path, some)), None)
         if chosen is None:
             return []
-        name = _typed(ctx, path.path)
+        name = as_name(ctx, path.path)
         places += [f"{name}:{a}" + (f"-{b}" if b > a else "") for a, b in by_pieces.ranges(_at(path, chosen))]
     if len(places) > _MOST:
         return []

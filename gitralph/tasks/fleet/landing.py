@@ -304,14 +304,9 @@ def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBe
         if not merge.is_ancestor(fleet.ctx.git, one.result, now):
             return None
     kept_state.keep_claim(fleet.ctx.layout, replace(ours, oid=ours.next, next=None, state=DONE))
-    _follow(fleet, into)
+    _fetch(fleet, into)  # the remote-tracking branch is up to date then, as after ``git push``
     row = ClaimRow(ours.bead, DONE, fleet.me.writer, True, ours.epoch, oid=ours.next, result=one.result)
     return LandedBead(row, one.result, into.removeprefix(_HEADS))
-
-
-def _follow(fleet: Fleet, into: str) -> None:
-    """Bring the remote-tracking branch up to date, as ``git push`` would."""
-    _fetch(fleet, into)
 
 
 def _reopen(fleet: Fleet, bead: str, ours: Own) -> Own:

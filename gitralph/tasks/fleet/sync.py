@@ -39,7 +39,8 @@ def beat(fleet: Fleet) -> Fleet:
 
 def sync(fleet: Fleet) -> Synced:
     """Beat, settle and read. Raises UnansweredError where the server does not answer."""
-    view = fleet.look("refs/heads/*") if fleet.me.remote not in _remotes(fleet) else None
+    is_named = fleet.me.remote in fleet.ctx.config.names("remote", "url")
+    view = None if is_named else fleet.look("refs/heads/*")
     added = publish.gather(fleet, view)
     while not publish.is_done(fleet, view):  # a person waits: all of it
         added += publish.gather(fleet, view)
@@ -76,10 +77,6 @@ def sync(fleet: Fleet) -> Synced:
     for row in found.rows:
         found.status.setdefault(row.bead, row.state)
     return found
-
-
-def _remotes(fleet: Fleet) -> list[str]:
-    return fleet.ctx.config.names("remote", "url")
 
 
 def _lost(bead: str, row: ClaimRow | None) -> ForeignError:

@@ -88,7 +88,7 @@ def clear(ctx: Context, git: Git, path: str, commit: str | None) -> None:
         # is a file that git had not come to; anything else that differs may be somebody's work.
         changed = [row for row in rows if row[1:2] not in (b" ", b"D")]
         if all(row[1:2] == b"M" and _is_begun(inside, path, commit, row[3:]) for row in changed):
-            _remove(path)
+            shutil.rmtree(path)
     finally:
         if os.path.exists(private):
             os.unlink(private)
@@ -110,7 +110,7 @@ def take_away(ctx: Context, git: Git, record: Bead, path: str) -> None:
     The caller holds the bead's lock, so nobody is adding it now.
     """
     for folder in _half_made(ctx.repo.common_dir, path):
-        _remove(folder)
+        shutil.rmtree(folder)
     if any(row.path == path for row in worktrees.listing(git)):
         return
     clear(ctx, git, path, worktrees.value(git, record.branch) or record.base_oid)
@@ -146,8 +146,3 @@ def finish_all(ctx: Context, git: Git) -> None:
                 finish_adding(ctx, git, bead)
         except Busy:
             continue
-
-
-def _remove(folder: str) -> None:
-
-    shutil.rmtree(folder)
