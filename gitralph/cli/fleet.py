@@ -86,7 +86,7 @@ def join(remote: str, branch_form: bool) -> None:
 @fleet.command("claim")
 @_bead
 @options.as_json
-def claim(bead: str, as_json: bool) -> int:
+def claim(bead: str, as_json: bool) -> None:
     """Get a bead, or keep one."""
     where.checked(bead)
     found = _open()
@@ -99,7 +99,6 @@ def claim(bead: str, as_json: bool) -> int:
         output.say(f"'{bead}' {words[answer.status]}, epoch {answer.row.epoch}")
         if answer.status == "claimed":
             output.hint(f"git ralph worktree add {bead}  # makes a checkout on branch 'ralph/{bead}'")
-    return OK
 
 
 @fleet.command("claims")
@@ -116,10 +115,6 @@ def claims(as_json: bool) -> None:
     if as_json:
         output.as_json([row.document() for row in rows])
         return
-    _table(rows)
-
-
-def _table(rows: list[ClaimRow]) -> None:
     output.table((_cells(row) for row in rows), soft=(0, 2))
 
 
@@ -144,8 +139,6 @@ def release(bead: str) -> None:
 @click.option("--beat", is_flag=True, help="Only show that this machine lives, and only where that is due.")
 def sync(as_json: bool, beat: bool) -> int:
     """Publish, settle claims, read what others made."""
-    # Only here and in a beat: what tells of commits is a third of what a claim would import.
-
     if beat:
         return _beat()
     found = _open()
@@ -179,7 +172,7 @@ def _beat() -> int:
 @click.option("--into", metavar="<branch>", help="This branch of the remote, not its default one.")
 @proving.option
 @options.as_json
-def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> int:
+def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> None:
     """Push a bead's work and its claim in one step."""
     where.checked(bead)
     found = _open()
@@ -191,7 +184,6 @@ def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> int:
         output.as_json(done.row.document("landed", commit=done.commit, into=done.into))
     else:
         output.say(f"'{bead}' landed in '{done.into}' as {done.commit[:10]}")
-    return OK
 
 
 @fleet.command("status")
@@ -205,6 +197,7 @@ def status(as_json: bool) -> None:
         (one for one in kept_state.claims(layout).values() if one.state != kept_state.LOST),
         key=lambda one: one.bead,
     )
+    others = [one for one in received_logs.writers(found) if one != found.me.writer]
     document = {
         "remote": found.me.remote,
         "url": found.wire.url,
@@ -216,13 +209,12 @@ def status(as_json: bool) -> None:
         "due": own_log.is_due(found),
         "exact": found.me.exact,
         "atomic": found.me.atomic,
-        "members": [one for one in received_logs.writers(found) if one != found.me.writer],
+        "members": others,
         "claims": [{"bead": one.bead, "state": one.state, "epoch": one.epoch} for one in ours],
     }
     if as_json:
         output.as_json(document)
         return
-    others = [one for one in received_logs.writers(found) if one != found.me.writer]
     output.table(
         [
             ("remote", f"{found.me.remote}  {found.wire.url}"),
