@@ -37,9 +37,9 @@ from gitralph.records.path_records import PathState
 _TICKED = frozenset(["committed", "no-op"])
 
 
-def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
+def _ticked_by_a_run(ctx: Context, paths: list[bytes]) -> bytes | None:
     """The plan of this worktree's current run, if it is among ``paths`` and holds only the run's ticks."""
-    current, _ = run_record.current(ctx.layout)
+    current = run_record.current(ctx.layout)[0] if paths else None
     if current is None:
         return None
     try:
@@ -249,12 +249,12 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
     family = set(path_records.family(ctx.layout, session)) if session else set()
     rows: dict[str, list[PathRow]] = {}
     for one in owned:
-        for name in _listed_under(ctx, one):
+        for name in _listed_under(one):
             rows.setdefault(name, []).append(_row(one, name))
     found = [_group(ctx, name, rows[name]) for name in rows]
     found.sort(key=lambda group: (group.session not in family, by_name(group.name)))
     rest = _unrecorded(owned)
-    plan = _ticked_plan(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
+    plan = _ticked_by_a_run(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
     ticked = tuple(row for row in rest if row.path == plan)
     found += [SessionRows(None, LOOP, rows=ticked)] if ticked else []
     made = {one.path for one in owned if one.by_shell} if not ctx.is_agent else {row.path for row in rest}
@@ -265,15 +265,7 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
     return found
 
 
-def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
-    """The path that holds nothing but ticks of the current run."""
-    if not paths:
-        return None
-
-    return _ticked_by_a_run(ctx, paths)
-
-
-def _listed_under(ctx: Context, one: Owned) -> list[str]:
+def _listed_under(one: Owned) -> list[str]:
     """The sessions whose commit would take or refuse the path; no parent that takes it for its child."""
     works = one.works or {}
     return [name for name in one.sessions if name in works] or sorted(works)
