@@ -2,8 +2,8 @@
 
 import click
 
+from gitralph.ask.trace import agent_trace, kept_notes, pull_request
 from gitralph.ask.trace import export as exporting
-from gitralph.ask.trace import kept_notes
 from gitralph.ask.trace.export import AGENT_TRACE, GIT_AI, MARKDOWN
 from gitralph.base.errors import UsageError
 from gitralph.cli.terminal import options, output
@@ -27,10 +27,11 @@ def export(form: str, write_notes: bool, revisions: str | None) -> None:
     ctx = options.context(create=False)
     kept_notes.write_new_notes(ctx)
     if form == MARKDOWN:
-        output.raw(exporting.markdown(ctx, revisions).encode())
+        oids = exporting.commits(ctx, revisions)
+        output.raw(pull_request.markdown(ctx, oids, revisions).encode())
         return
     if form == AGENT_TRACE:
-        found = exporting.agent_trace(ctx, revisions)
+        found = agent_trace.records(ctx, exporting.commits(ctx, revisions))
     else:
         found = exporting.git_ai_notes(ctx, revisions, write_notes)
     count = 0

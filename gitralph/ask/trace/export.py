@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from gitralph.ask.trace import git_ai, pull_request
-from gitralph.ask.trace.agent_trace import Document, records
+from gitralph.ask.trace import git_ai
+from gitralph.ask.trace.agent_trace import Document, records, revision
 from gitralph.base.errors import Fatal
 from gitralph.git import history, refs
 from gitralph.git.context import Context
@@ -28,22 +28,11 @@ def commits(ctx: Context, typed: str | None) -> list[str]:
     return said.stdout.decode().split()
 
 
-def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
-    """An Agent Trace record for each commit that a session of this clone made."""
-    yield from records(ctx, commits(ctx, typed))
-
-
-def markdown(ctx: Context, typed: str | None) -> str:
-    """A summary of a range for a pull request."""
-    return pull_request.markdown(ctx, commits(ctx, typed), typed)
-
-
 def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:
     """``{"commit", "note"}`` for each commit with lines of a session; with ``write`` only what it wrote."""
     for record in records(ctx, commits(ctx, typed)):
-        text, vcs = git_ai.note(record), record["vcs"]
-        if text is None or not isinstance(vcs, dict):
+        text, commit = git_ai.note(record), revision(record)
+        if text is None:
             continue
-        commit = str(vcs["revision"])
         if not write or git_ai.write(ctx, commit, text):
             yield {"commit": commit, "note": text}
