@@ -33,16 +33,12 @@ def context(event: Event, environ: Mapping[str, str], reply: Reply, cwd: str | N
 
 
 def layouts_of(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
-    """Every state folder with beads that the event may mean, each with the folder it was found from."""
-    return [(folder, lay) for folder, lay in _states(event, environ) if os.path.isdir(lay.beads)]
+    """Those of :func:`states` that have beads."""
+    return [(folder, lay) for folder, lay in states(event, environ) if os.path.isdir(lay.beads)]
 
 
-def states_of(event: Event, environ: Mapping[str, str]) -> list[Layout]:
-    """Every state folder that the event may mean."""
-    return [lay for _, lay in _states(event, environ)]
-
-
-def _states(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
+def states(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
+    """Every state folder that the event may mean, each with the folder it was found from."""
     found: list[tuple[str, Layout]] = []
     for folder in folders(event, environ):
         place = gitdir.discover(folder)

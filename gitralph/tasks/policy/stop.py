@@ -78,7 +78,7 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     # Something goes on in the background, and its end will be a stop too.
     if session is None or not main or event.stop is None or event.stop.running or agent in NOT_TOLD:
         return reply
-    for lay in event_repository.states_of(event, environ):
+    for _, lay in event_repository.states(event, environ):
         said = word.take(lay, session)
         if said is not None and reply.out:
             reply.out = again(agent, f"{said}\n\n{reply.reason}")
