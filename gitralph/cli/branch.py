@@ -60,7 +60,7 @@ def branch(
 def _session(ctx: Context, name: str, given: str | None) -> str:
     usage = f"git ralph branch {shlex.quote(name)} --session {{}}"
     try:
-        found = session_choice.named_for_writing(ctx, given, usage)
+        found = session_choice.named(ctx, given, usage, writes=True)
     except Fatal:
         # A fresh clone has no record of any session, only trailers that name them.
         if given is None or not ids.is_valid(given) or not making.is_named(ctx, given):

@@ -35,7 +35,7 @@ def uncommit(session: str | None, as_json: bool) -> None:
 
 
 def _session(ctx: Context, given: str | None) -> str:
-    named = session_choice.named_for_writing(ctx, given, "git ralph uncommit --session {}")
+    named = session_choice.named(ctx, given, "git ralph uncommit --session {}", writes=True)
     found = named or taking.last_of(ctx)
     if found is None:
         raise Fatal("the last commit is no session's", "git log -1")

@@ -16,7 +16,7 @@ ONLY_OWN = "git ralph commit  # commits only what your session edited"
 
 def session(ctx: Context) -> str:
     """The session whose agent commits. Raises Refused or Fatal where nobody knows it."""
-    found = session_choice.of_agent(ctx)
+    found = session_choice.named(ctx, None, session_choice.COMMIT, writes=True)
     if found is None:
         raise Refused(
             "this agent does not tell its session; nothing was committed",

@@ -120,14 +120,14 @@ def resolve_or_new(layout: Layout, typed: str) -> str:
 # --- from option and environment to one session ---
 
 
+def _has_alias(record: Mapping[str, object], own: str) -> bool:
+    """True where a record notes an agent's own id: its launcher's record, or its parent's."""
+    aliases = record.get("aliases")
+    return isinstance(aliases, list) and own in aliases
+
+
 def _alias_of(layout: Layout, own: str) -> list[str]:
-    """The sessions whose records note an agent's own id: its launcher's, or its parent's."""
-    found = []
-    for record in sessions.records(layout):
-        aliases = record.get("aliases")
-        if isinstance(aliases, list) and own in aliases:
-            found.append(str(record["session"]))
-    return found
+    return [str(record["session"]) for record in sessions.records(layout) if _has_alias(record, own)]
 
 
 def _published(layout: Layout, environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -143,12 +143,6 @@ def _published(layout: Layout, environ: Mapping[str, str]) -> tuple[list[str], l
         known += [one for one in found if one not in known]
         strangers += values[:1] if values and not found else []
     return known, strangers
-
-
-def _is_alias(layout: Layout, session: str, other: str) -> bool:
-    record = sessionfile.read(layout, session)
-    aliases = record.get("aliases") if record else None
-    return isinstance(aliases, list) and other in aliases
 
 
 def _launched(environ: Mapping[str, str]) -> str | None:
@@ -208,7 +202,15 @@ def _given(ctx: Context, typed: str, creates: bool, writes: bool) -> str:
     return found
 
 
-def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: bool) -> str | None:
+def named(
+    ctx: Context, given: str | None, usage: str, *, creates: bool = False, writes: bool = False
+) -> str | None:
+    """The session that option or environment names, None when neither names one.
+
+    ``usage`` is the command to type with a session for ``{}``. ``creates``: the command makes the session
+    where there is none. ``writes``: an agent that recorded nothing here is refused. Raises Refused when
+    RALPH_SESSION and an agent's own id name two different known sessions, Fatal for an unknown session.
+    """
     layout, environ = ctx.layout, ctx.environ
     if given is not None:
         return _given(ctx, given, creates, writes)
@@ -219,7 +221,8 @@ def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: b
             raise unknown(layout, launched)
     known, strangers = _published(layout, environ)
     if launched is not None:
-        rivals = [p for p in known if p != launched and not _is_alias(layout, launched, p)]
+        record = sessionfile.read(layout, launched) or {}
+        rivals = [p for p in known if p != launched and not _has_alias(record, p)]
         if rivals and is_known(layout, launched):
             raise ambiguous(layout, [launched, *rivals], usage)
         return launched
@@ -228,25 +231,6 @@ def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: b
     if len(known) > 1:
         raise ambiguous(layout, known, usage)
     return known[0] if known else None
-
-
-def named(ctx: Context, given: str | None, usage: str, creates: bool = False) -> str | None:
-    """The session that option or environment names, None when neither names one.
-
-    ``usage`` is the command to type with a session for ``{}``. ``creates``: the command makes the session
-    where there is none. Raises Refused when RALPH_SESSION and an agent's own id name two different known
-    sessions, Fatal for an unknown session.
-    """
-    return _named(ctx, given, creates, usage, writes=False)
-
-
-def of_agent(ctx: Context) -> str | None:
-    """The session of the agent whose shell this is; None in a shell without an agent.
-
-    Raises Refused for an agent that recorded nothing here or could be two sessions, Fatal for a launcher's
-    unknown one.
-    """
-    return _named(ctx, None, creates=False, usage=COMMIT, writes=True)
 
 
 def for_reading(ctx: Context, given: str | None) -> str | None:
@@ -264,13 +248,8 @@ def for_writing(ctx: Context, given: str | None, creates: bool = False, usage: s
 
     Raises Refused with the candidates when it is not certain, or for an agent that recorded nothing.
     """
-    found = _named(ctx, given, creates, usage, writes=True)
+    found = named(ctx, given, usage, creates=creates, writes=True)
     return found if found is not None else _only(ctx, usage)
-
-
-def named_for_writing(ctx: Context, given: str | None, usage: str) -> str | None:
-    """The session that option or environment names; None where neither does. Raises as ``for_writing``."""
-    return _named(ctx, given, False, usage, writes=True)
 
 
 def _only(ctx: Context, usage: str) -> str | None:

@@ -170,7 +170,7 @@ def in_order(found: Survey) -> list[tuple[bytes, Record]]:
 
 def one_with(ctx: Context, given: str | None, usage: str, has: Callable[[Context, str], bool]) -> str | None:
     """The named session, else the only one of which ``has`` is true; None where there is none."""
-    named = session_choice.named_for_writing(ctx, given, usage)
+    named = session_choice.named(ctx, given, usage, writes=True)
     if named is not None:
         return named
     found = [name for name in session_choice.all_here(ctx.layout) if has(ctx, name)]
