@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gitralph.ask.foreign import Published
 from gitralph.sessions.spending import UNKNOWN, Spent
 
 # A person's commit has this and the name where a session's commit has the session's id. No id has a blank.
@@ -71,21 +72,6 @@ class Lane:
         return self.name or self.session
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """One commit that another member of the fleet published. ``age``: how long ago this clone read it."""
-
-    time: float
-    session: str
-    agent: str
-    model: str
-    oid: str
-    files: int
-    lines: int
-    writer: str
-    age: str
-
-
 @dataclass
 class Facts:
     """Everything on the page. ``cut`` counts the edits beyond the limit, which are left out."""
@@ -98,7 +84,7 @@ class Facts:
     refusals: list[Refusal] = field(default_factory=list)
     contested: list[tuple[str, str]] = field(default_factory=list)
     tasks: list[TaskRow] = field(default_factory=list)
-    elsewhere: list[Elsewhere] = field(default_factory=list)
+    elsewhere: list[Published] = field(default_factory=list)
     branches: list[str] = field(default_factory=list)
     cut: int = 0
     spent: dict[str, Spent] | None = None

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from gitralph.ask import foreign, overview, status
 from gitralph.ask import log as history
-from gitralph.ask.every_line import age
 from gitralph.ask.log import LogWish
-from gitralph.ask.report.facts import PERSON, Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
+from gitralph.ask.report.facts import PERSON, Edit, Facts, Lane, Refusal, SessionCommit, TaskRow
 from gitralph.ask.whose import Makers
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -83,29 +82,12 @@ def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> N
 
 def _add_elsewhere(ctx: Context, facts: Facts) -> None:
     """Add the commits that other members of the fleet published, without those of this clone's sessions."""
-    for one in foreign.published(ctx):
-        facts.elsewhere.append(
-            Elsewhere(
-                time=seconds(one.time) or 0.0,
-                session=one.session,
-                agent=one.agent or "",
-                model=one.model or "",
-                oid=one.commit,
-                files=one.files,
-                lines=one.lines,
-                writer=one.writer,
-                age=age(one.synced),
-            )
-        )
-    facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
+    facts.elsewhere = sorted(foreign.published(ctx), key=lambda one: (seconds(one.time) or 0.0, one.commit))
 
 
 def _tasks(record: runs.Record) -> Iterator[TaskRow]:
     for task in record["tasks"]:
-        if not isinstance(task, dict):
-            continue
         name = f"{task.get('number')}/{task.get('total')} {task.get('text')}"
-        took = task.get("seconds")
         yield TaskRow(
             run=str(record["run"]),
             name=name,
@@ -113,7 +95,7 @@ def _tasks(record: runs.Record) -> Iterator[TaskRow]:
             session=str(task.get("session") or ""),
             commit=str(task.get("commit") or ""),
             files=len(task.get("files") or ()),
-            seconds=float(took) if isinstance(took, int | float) else 0.0,
+            seconds=float(task.get("seconds", 0.0)),
             detail=str(task.get("detail") or ""),
         )
 

@@ -6,9 +6,11 @@ The page is one HTML file. It loads nothing, holds no script and shows every nam
 import html
 import time
 
+from gitralph.ask.every_line import age
 from gitralph.ask.report import timeline
 from gitralph.ask.report.facts import PERSON, Facts, SessionCommit
 from gitralph.base.quote import printable
+from gitralph.hook.sessionfile import seconds
 from gitralph.sessions.spending import UNKNOWN
 
 _ROWS = 500
@@ -208,13 +210,13 @@ def _commits(facts: Facts) -> str:
 def _elsewhere(facts: Facts) -> str:
     rows = [
         [
-            _clock(one.time),
-            f"<code>{text(one.oid[:8])}</code>",
+            _clock(seconds(one.time) or 0.0),
+            f"<code>{text(one.commit[:8])}</code>",
             f"<code>{text(one.session)}</code>",
             text(" ".join(part for part in (one.agent, one.model) if part)),
             str(one.files),
             str(one.lines),
-            f"log of <code>{text(one.writer)}</code>, read {text(one.age)}",
+            f"log of <code>{text(one.writer)}</code>, read {text(age(one.synced))}",
         ]
         for one in facts.elsewhere
     ]
