@@ -7,6 +7,8 @@ before the step that it names is taken.
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from gitralph.base import files, locks
@@ -152,6 +154,13 @@ def all_ids(layout: Layout) -> list[str]:
     """Every run of the repository in the order of their start."""
     runs = map(event_log.run_of_name, files.names(layout.top))
     return sorted((run for run in runs if run is not None), key=_order)
+
+
+def readable(layout: Layout) -> Iterator[Record]:
+    """The record of every run, in the order of their start; a run that goes meanwhile is passed over."""
+    for run in all_ids(layout):
+        with suppress(Fatal):
+            yield read(layout, run)
 
 
 def _order(run: str) -> tuple[str, int, str]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from gitralph.ask import status
 from gitralph.ask.status import Owned
 from gitralph.base import files, gitdir, jsonline, treepath
-from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.decide import decision
@@ -190,32 +189,20 @@ def began(layout: Layout, run: str, session: str) -> Began:
 
 def _plans(ctx: Context) -> set[bytes]:
     """The plans that loops tick, this one and others: changes in them are our own."""
-    found = set()
-    for run in runs.all_ids(ctx.layout):
-        try:
-            plan = runs.read(ctx.layout, run).get("plan")
-        except RalphError:
-            continue
-        if isinstance(plan, str):
-            found.add(os.fsencode(plans.relative(ctx, os.path.join(ctx.repo.root, plan))))
-    return found
+    named = (record.get("plan") for record in runs.readable(ctx.layout))
+    paths = (os.path.join(ctx.repo.root, plan) for plan in named if plan is not None)
+    return {os.fsencode(plans.relative(ctx, path)) for path in paths}
 
 
 def left_before(ctx: Context, ledger: Ledger, job: Job) -> set[bytes]:
     """What earlier attempts at this task changed and did not land, in this run and earlier ones."""
     found: set[bytes] = set()
-    for run in runs.all_ids(ctx.layout):
-        try:
-            record = runs.read(ctx.layout, run)
-        except RalphError:
-            continue
+    for record in runs.readable(ctx.layout):
         if record.get("plan") != ledger.record.get("plan") or record.get("worktree") != ctx.layout.token:
             continue
         for task in record["tasks"]:
-            if isinstance(task, dict) and (task.get("text"), task.get("copy")) == job.key:
-                names = task.get("unlanded")
-                rows = names if isinstance(names, list) else []
-                found |= {os.fsencode(name) for name in rows if isinstance(name, str)}
+            if (task["text"], task.get("copy")) == job.key:
+                found |= {os.fsencode(name) for name in task.get("unlanded", ())}
     return found
 
 

@@ -108,14 +108,13 @@ class Job:
 
 
 def job_of(kept: dict[str, Any]) -> Job | None:
-    """A job from the run's record; None for one that no version of ours has written."""
+    """A job from the run's record as it was read; None for one that no version of ours has written."""
     known = {key: kept[key] for key in Job.__dataclass_fields__ if key in kept}
     try:
         job = Job(**known)
     except TypeError:
         return None
-    numbers = (job.copy, job.number, job.total, job.iteration)
-    sound = isinstance(job.text, str) and is_valid(job.session) and all(type(n) is int for n in numbers)
+    sound = is_valid(job.session) and type(job.iteration) is int
     # The loop removes worktrees that it made. A record that names another folder must not make it remove
     # that.
     if job.tree is not None and not _is_ours(job.root, job.tree):
@@ -147,7 +146,7 @@ class Ledger:
     def __init__(self, ctx: Context, record: runs.Record) -> None:
         self.ctx = ctx
         self.record = record
-        self.jobs = [job for kept in record["tasks"] if isinstance(kept, dict) and (job := job_of(kept))]
+        self.jobs = [job for kept in record["tasks"] if (job := job_of(kept))]
         self.seen = {text for text in record.get("seen") or () if isinstance(text, str)}
         # Tasks that were ticked under another name than they had when they began.
         self.ticked: set[tuple[str, int]] = {

@@ -8,8 +8,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Collection, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Container, Sequence
 from typing import Any
 
 from gitralph.base import files, jsonline
@@ -50,15 +49,9 @@ def committed_text(ctx: Context, plan: str) -> bytes | None:
 # task that came open, by a reset or a stash, is ticked again. Both are said.
 
 
-_turn = threading.RLock()
+# Held by whoever changes boxes and the record of them, one at a time.
+changing_boxes = threading.RLock()
 Key = tuple[str, int]
-
-
-@contextmanager
-def changing_boxes() -> Iterator[None]:
-    """Held by whoever changes boxes and the record of them, one at a time."""
-    with _turn:
-        yield
 
 
 def open_boxes(path: str) -> set[Key]:
@@ -69,7 +62,7 @@ def open_boxes(path: str) -> set[Key]:
 def repair_boxes(ledger: Ledger, path: str, before: Collection[Key], say: Say) -> None:
     """Make the boxes agree with the record; ``before`` are the tasks that were open when an agent began."""
     done = []
-    with changing_boxes():
+    with changing_boxes:
         landed = {job.key for job in ledger.jobs if job.outcome in LANDED} | ledger.ticked
         try:
             tasks = plans.tasks_of(path)
@@ -188,11 +181,11 @@ def skip(ctx: Context, run: str | None, typed: str) -> str:
     """Skip a task in a run; returns its text. Raises Refused for one at work or landed, else Fatal."""
     record = running.named(ctx, run)
     plan = record.get("plan")
-    if not isinstance(plan, str):
+    if plan is None:
         raise Fatal(f"run '{record['run']}' has no plan", "git ralph run list")
     task = task_named(plans.tasks_of(os.path.join(ctx.repo.root, plan)), typed)
     for job in record["tasks"]:
-        if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != task.key:
+        if (job["text"], job.get("copy")) != task.key:
             continue
         if job.get("outcome") in LANDED:
             raise Refused(f"task {task.number} has landed already")
@@ -218,11 +211,11 @@ def take_over(ctx: Context, ledger: Ledger, plan: str, say: Say) -> None:
     open_tasks = {task.key: task for task in plans.tasks_of(plan) if not task.done}
     for record in found:
         for job in record["tasks"]:
-            if not isinstance(job, dict) or job.get("outcome") != COMMITTED or head is None:
+            if job.get("outcome") != COMMITTED or head is None:
                 continue
-            task = open_tasks.get((str(job.get("text")), job.get("copy") or 0))
+            task = open_tasks.get((job["text"], job.get("copy") or 0))
             commit = job.get("commit")
-            if task is None or not isinstance(commit, str) or not _is_in(ctx, commit, head):
+            if task is None or commit is None or not _is_in(ctx, commit, head):
                 continue
             ledger.ticked.add(task.key)
             say(f"note: '{task.text}' landed in {commit[:7]}; only its tick was taken back, with the plan")
@@ -232,13 +225,13 @@ def unfinished_session(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> st
     """The session of the last attempt at a task in an earlier run, where it has something pending."""
     for record in reversed(_earlier_runs(ctx, ledger)):
         for job in record["tasks"]:
-            if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != key:
+            if (job["text"], job.get("copy")) != key:
                 continue
-            session = job.get("session")
+            session = str(job.get("session", ""))
             # A worktree of its own keeps its work anyway; and a running loop is responsible for its own task.
             if job.get("outcome") in LANDED or job.get("root") is not None or running.is_live(record):
                 return None
-            if not isinstance(session, str) or not is_valid(session):
+            if not is_valid(session):
                 return None
             return session if pending_paths.counted(pending_paths.of(ctx, session)) else None
     return None
@@ -252,12 +245,8 @@ def _is_in(ctx: Context, commit: str, head: str) -> bool:
 def _earlier_runs(ctx: Context, ledger: Ledger) -> list[dict[str, Any]]:
     """The earlier loops of this plan and worktree."""
     found = []
-    for run in runs.all_ids(ctx.layout):
-        if run == ledger.run:
-            continue
-        try:
-            record = runs.read(ctx.layout, run)
-        except RalphError:
+    for record in runs.readable(ctx.layout):
+        if record["run"] == ledger.run:
             continue
         same = record.get("plan") == ledger.record.get("plan")
         if same and record.get("worktree") == ctx.layout.token and isinstance(record.get("options"), dict):

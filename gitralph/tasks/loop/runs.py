@@ -146,7 +146,7 @@ def end(ctx: Context, run: str | None) -> str:
 def describe(ctx: Context, run: str, current: str | None) -> dict[str, Any]:
     """A run as ``run list --json`` shows it."""
     record = runs.read(ctx.layout, run)
-    tasks = [task for task in record["tasks"] if isinstance(task, dict)]
+    tasks = record["tasks"]
     done = sum(1 for task in tasks if task.get("outcome") in ("committed", "no-op"))
     return {
         "id": run,
@@ -192,7 +192,7 @@ def _is_over(ctx: Context, run: str) -> bool:
     record = runs.read(ctx.layout, run)
     if not record.get("ended") or is_live(record):
         return False
-    sessions = [task["session"] for task in record["tasks"] if isinstance(task, dict) and task.get("session")]
+    sessions = [task["session"] for task in record["tasks"] if task.get("session")]
     return not any(pending_paths.counted(pending_paths.of(ctx, session)) for session in sessions)
 
 
@@ -248,7 +248,7 @@ class Output:
 
 def sessions_of(record: Record, task: str | None) -> list[tuple[str, str]]:
     """Title and session of each task of a run, or of one by number or text. Raises Fatal for another."""
-    rows = [one for one in record["tasks"] if isinstance(one, dict) and isinstance(one.get("session"), str)]
+    rows = [one for one in record["tasks"] if "session" in one]
     if task is not None:
         rows = [one for one in rows if task in (str(one.get("number")), one.get("text"), one["session"])]
         if not rows:

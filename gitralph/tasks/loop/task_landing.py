@@ -345,14 +345,14 @@ def _files_of(ctx: Context, oid: str) -> list[str]:
 
 def merge(worker: Worker, ctx: Context, job: Job) -> None:
     """Merge the commit of a task's own worktree. Raises Refused when it cannot be merged."""
-    with _turn, changing_boxes():
+    with _turn, changing_boxes:
         workplace.merge_home(worker.ctx, worker.ledger, job, worker.options.plan)
     worker.ledger.step(job, TICK)
 
 
 def tick(worker: Worker, ctx: Context, job: Job) -> None:
     """Tick the task in the plan; only called for one that has landed or needed nothing."""
-    with changing_boxes():
+    with changing_boxes:
         if worker.options.plan is not None:
             tick_in(worker, worker.options.plan, job)
         job.outcome = COMMITTED if job.commit else NO_OP

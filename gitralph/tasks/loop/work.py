@@ -161,7 +161,7 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
     # An event of an earlier iteration must not end this one.
     since = os.stat(events_file).st_size
     if worker.options.plan is not None:
-        with changing_boxes():
+        with changing_boxes:
             # Noted before the agent runs: boxes that the agent ticks itself are opened again, by this list.
             worker.ledger.open |= open_boxes(worker.options.plan)
     try:
