@@ -19,7 +19,7 @@ from gitralph.ask.whose import Makers, blob
 from gitralph.base import gitdir
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.layout import Layout
-from gitralph.git import listing, uncommitted, worktrees
+from gitralph.git import carry, uncommitted, worktrees
 from gitralph.git.context import Context, checkout, state_layout
 from gitralph.git.history import tree_of
 from gitralph.git.repository import Repository
@@ -213,8 +213,7 @@ def _changed(ctx: Context, base: str | None, head: str) -> dict[bytes, str]:
     """The paths that the commits since the base changed; nothing without a common commit."""
     if base is None or base == head:
         return {}
-    said = ctx.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", base, head)
-    return dict.fromkeys(listing.differences(said), base)
+    return dict.fromkeys(carry.changed(ctx.git, base, head), base)
 
 
 class _Looker:

@@ -4,22 +4,20 @@ The branch goes to the commit before, by compare-and-swap and with both reflogs.
 as they are. What the commit took is pending again, since HEAD lacks it.
 """
 
-from contextlib import closing
 from dataclasses import dataclass
 
-from gitralph.base import locks, nul
+from gitralph.base import locks
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import cleanup, land
 from gitralph.commit import index as index_plan
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
 from gitralph.decide import own_commit
 from gitralph.decide.bench import open_bench
-from gitralph.git import commits, history, index, message, refs
+from gitralph.git import carry, commits, index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
-from gitralph.git.trees import TreeReader
 from gitralph.words import advice
 
 # Under our lock only plain git wins a race against us. Five such races in a row mean a loop at work (see
@@ -74,21 +72,17 @@ def _before(ctx: Context, session: str, head: Head) -> tuple[str, str, own_commi
 def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
     head = refs.read_head(ctx.repo)
     commit, before, old = _before(ctx, session, head)
-    said = ctx.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, commit)
-    paths = nul.rows(said)
-    with closing(bench.objects(ctx.repo.common_dir)) as objects:
-        readers = [TreeReader(objects, history.tree_of(ctx.repo, oid)) for oid in (commit, before)]
-        entries = [{path: reader.entry(path) for path in paths} for reader in readers]
+    pairs = carry.changed(ctx.git, commit, before)
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
     plan = index_plan.IndexPlan()
     if not copy.missing:
-        staged = index.entries(ctx.git, copy, ctx.repo.root, paths)
+        staged = index.entries(ctx.git, copy, ctx.repo.root, pairs)
         facts = index_plan.IndexFacts(
             git=bench.git,
             folder=bench.folder,
             staged=staged,
-            old=entries[0],
-            new=entries[1],
+            old={path: old for path, (old, _) in pairs.items()},
+            new={path: new for path, (_, new) in pairs.items()},
             now={},
             own=lambda _: (),
             wrote=lambda *_: (),
