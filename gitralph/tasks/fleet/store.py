@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gitralph.base import files
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.base.quote import c_quote
+from gitralph.git.blobs import listed
 from gitralph.git.commits import with_identity
 from gitralph.git.context import Context
 from gitralph.git.objects import Objects
@@ -19,15 +19,6 @@ from gitralph.git.run import Git, GitError
 
 COMMIT_LIMIT = 16 << 10
 TREE_LIMIT = 64 << 10
-
-
-def _listed(folder: str) -> str:
-    """A folder for git's list of alternates, quoted where a colon in its name would end it."""
-    raw = os.fsencode(folder)
-    quoted = c_quote(raw) if raw[:1] != b'"' else b'"' + raw + b'"'
-    if b":" in raw and quoted == raw:
-        quoted = b'"' + raw + b'"'
-    return os.fsdecode(quoted)
 
 
 @dataclass(frozen=True)
@@ -48,9 +39,9 @@ class Store:
         """Make the folder where there is none."""
         folder, own = ctx.layout.fleet_objects, ctx.repo.common_dir + "/objects"
         files.make_folder(folder)
-        git = ctx.git.at(GIT_OBJECT_DIRECTORY=folder, GIT_ALTERNATE_OBJECT_DIRECTORIES=_listed(own))
+        git = ctx.git.at(GIT_OBJECT_DIRECTORY=folder, GIT_ALTERNATE_OBJECT_DIRECTORIES=listed(own))
         # A landing runs the user's pre-push hook, and what that writes belongs into his own store.
-        landing = ctx.git.at(GIT_ALTERNATE_OBJECT_DIRECTORIES=_listed(folder))
+        landing = ctx.git.at(GIT_ALTERNATE_OBJECT_DIRECTORIES=listed(folder))
         # UTC, so that no claim tells where somebody sits
         return cls(git, landing, with_identity(git, ctx.config, None).at(TZ="UTC"), own)
 
