@@ -1,7 +1,6 @@
 """``git ralph worktree``: a checkout for each bead, made, found, merged and removed by rule."""
 
 import os
-import sys
 
 import click
 
@@ -190,18 +189,12 @@ def merge(bead: str, into: str | None, no_ff: bool, prove: str | None, as_json: 
             done = merging.merge_bead(ctx, bead, into, not no_ff, proving.judge(ctx, prove))
     except NotProvenError as error:
         if as_json:
-            facts: dict[str, object] = {
-                "bead": bead,
-                "commit": None,
-                "conflicts": [],
-                "messages": [],
-                "proof": error.proof,
-            }
-            output.as_json({"status": "refused", **facts})
+            output.as_json(_refusal(bead, proof=error.proof))
         raise
     except merging.ConflictError as error:
         if as_json:
-            output.as_json(_conflict(bead, error))
+            names = [output.text(one) for one in error.paths]
+            output.as_json(_refusal(bead, conflicts=names, messages=list(error.said)))
         output.report(error)
         return error.exit_code
     if as_json:
@@ -215,15 +208,8 @@ def merge(bead: str, into: str | None, no_ff: bool, prove: str | None, as_json: 
     return OK
 
 
-def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
-    names = [output.text(one) for one in error.paths]
-    return {
-        "status": "refused",
-        "bead": bead,
-        "commit": None,
-        "conflicts": names,
-        "messages": list(error.said),
-    }
+def _refusal(bead: str, **more: object) -> dict[str, object]:
+    return {"status": "refused", "bead": bead, "commit": None, "conflicts": [], "messages": [], **more}
 
 
 @worktree.command("remove")
@@ -272,7 +258,7 @@ def restore(bead: str, stamp: str | None, as_json: bool) -> None:
             {"status": "restored", "path": _json_path(done.path), "saved": done.saved, "files": done.files}
         )
         return
-    sys.stderr.write(f"note: restored from {done.saved}\n")
+    output.note(f"restored from {done.saved}")
     _say_path(done.path)
 
 
