@@ -53,18 +53,9 @@ def replay(history: History, base: TreeReader, wanted: Collection[str]) -> Repla
     paths = dict.fromkeys(path for oid in found.wanted for path in history.changes.get(oid, ()))
     for path in paths:
         found.path(path)
-    order = [oid for oid in history.commits if oid in found.wanted]
-    return Replay(
-        {oid: found.changes.get(oid, {}) for oid in order}, tuple(sorted(found.needs, key=_Sorted(order)))
-    )
-
-
-class _Sorted:
-    def __init__(self, order: list[str]) -> None:
-        self._at = {oid: at for at, oid in enumerate(order)}
-
-    def __call__(self, need: Need) -> tuple[int, bytes, str]:
-        return self._at.get(need.commit, 0), need.path, need.session or ""
+    at = {oid: n for n, oid in enumerate(found.wanted)}
+    needs = sorted(found.needs, key=lambda need: (at.get(need.commit, 0), need.path, need.session or ""))
+    return Replay({oid: found.changes.get(oid, {}) for oid in found.wanted}, tuple(needs))
 
 
 class _Replaying:
