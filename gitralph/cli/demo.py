@@ -50,6 +50,6 @@ def _table(rows: list[SceneRow], color: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*(row.columns for row in rows), strict=True)]
     for row in rows:
         cells = [f"{cell:<{width}}" for cell, width in zip(row.columns, widths, strict=True)]
-        line = output.folded("  " + output.printable_lines("  ".join(cells).rstrip()))
+        line = output.folded("  " + output.printable_lines("  ".join(cells).rstrip()), sys.stdout)
         paint = _COLORS.get(row.who or "") if color else None
         sys.stdout.write((click.style(line, fg=paint) if paint else line) + "\n")

@@ -1,6 +1,7 @@
 """``git ralph doctor``."""
 
 import os
+import sys
 
 import click
 
@@ -80,7 +81,7 @@ def _verdict(report: Report) -> tuple[str, str]:
 def _row(name: str, word: str, rest: str, color: bool) -> None:
     # the rest contains other people's texts; the colour is ours
     plain = f"{name:<{_WIDTH}} {word:<6} {output.printable_lines(rest)}".rstrip()
-    head, body = plain[: _WIDTH + 1], output.folded(plain)[_WIDTH + 1 :]
+    head, body = plain[: _WIDTH + 1], output.folded(plain, sys.stdout)[_WIDTH + 1 :]
     if color and word:
         body = click.style(word, fg=_COLORS.get(word, "red")) + body[len(word) :]
     click.echo(head + body, color=color)

@@ -158,7 +158,7 @@ def _offer(names: tuple[str, ...], env: Mapping[str, str]) -> None:
 
 def _yes(question: str) -> bool:
     """Ask a question; only yes is yes, and the end of the input is no."""
-    sys.stdout.write(output.folded(f"{question}? [y/N]") + " ")
+    sys.stdout.write(output.folded(f"{question}? [y/N]", sys.stdout) + " ")
     sys.stdout.flush()
     typed = sys.stdin.readline()
     if not typed:

@@ -1,6 +1,7 @@
 """``git ralph prove``."""
 
 import shlex
+import sys
 
 import click
 
@@ -58,7 +59,7 @@ def _show(ctx: Context, row: Proved) -> None:
     took = "cached" if row.proof.cached else f"{row.proof.seconds:.1f} s"
     whose = ", ".join(map(ctx.called, row.sessions)) or "-"
     output.say(f"{row.commit[:10]}  {how:6}  {took:>8}  {whose:12}  {row.subject}")
-    output.flush()
+    sys.stdout.flush()  # whoever reads along sees the row now
 
 
 def _complain(row: Proved) -> None:

@@ -308,5 +308,5 @@ def _chunk(title: str, chunk: bytes, last: str) -> str:
     if title != last:
         output.say(f"--- {title}")
     output.content(chunk.decode("utf-8", "replace").removesuffix("\n"))
-    output.flush()
+    sys.stdout.flush()  # whoever reads along sees it now
     return title

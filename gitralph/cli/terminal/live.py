@@ -42,7 +42,7 @@ class Live:
         with self._lock:
             self._clear()
             for row in text.split("\n"):
-                sys.stderr.write(output.folded_for_stderr(output.printable_lines(row)) + "\n")
+                sys.stderr.write(output.folded(output.printable_lines(row), sys.stderr) + "\n")
             sys.stderr.flush()
 
     def _clear(self) -> None:

@@ -28,7 +28,7 @@ def text(path: bytes) -> str:
 
 def say(line: str) -> None:
     """Print primary output for people: sentences, whose words stay whole on a terminal."""
-    sys.stdout.write(_folded(printable_lines(line), sys.stdout) + "\n")
+    sys.stdout.write(folded(printable_lines(line), sys.stdout) + "\n")
 
 
 def room() -> int | None:
@@ -50,28 +50,13 @@ def content(block: str) -> None:
     sys.stdout.write(printable_lines(block) + "\n")
 
 
-def folded(line: str) -> str:
-    """A line for standard output that is coloured afterwards, broken as :func:`say` breaks it."""
-    return _folded(line, sys.stdout)
-
-
-def folded_for_stderr(line: str) -> str:
-    """The same for standard error."""
-    return _folded(line, sys.stderr)
-
-
-def _folded(block: str, stream: TextIO) -> str:
+def folded(block: str, stream: TextIO) -> str:
     """Lines for a stream: broken between words on a terminal, else as they are."""
     if not environ.is_terminal(stream):
         return block
 
     room = columns.available(environ.snapshot(), stream.fileno())
     return "\n".join(columns.folded(line, room) for line in block.split("\n"))
-
-
-def flush() -> None:
-    """Flush, so that whoever reads along sees the output now."""
-    sys.stdout.flush()
 
 
 def printable_lines(block: str) -> str:
@@ -89,7 +74,7 @@ def _in_order() -> None:
 def chatter(label: str, message: str) -> None:
     """One message with a label on stderr."""
     _in_order()
-    streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
+    streams.complain(folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
 
 
 def warn(message: str) -> None:
