@@ -32,6 +32,8 @@ _DRAIN = 1 << 20
 # die first the pipe ends and it goes (125 as with env(1): not started). Its input is a file, since a pipe
 # that nobody empties blocks whoever writes it.
 _GATE = 'read -r go || exit 125; exec "$@" <"$0"'
+# So many lines fit on a screen. The last ones count, since a failing command says why at the end.
+_SHOWN = 20
 Sink = Callable[[bytes], None]
 
 
@@ -43,9 +45,10 @@ class Ended(NamedTuple):
     output: bytes
     late: bool = False
 
-    def last_lines(self, count: int = 20) -> str:
-        """The end of the output, for a message."""
-        return "\n".join(self.output.decode("utf-8", "replace").rstrip().split("\n")[-count:])
+
+def last_lines(said: bytes) -> str:
+    """The end of what a program printed, for a message."""
+    return "\n".join(said.decode("utf-8", "replace").rstrip().split("\n")[-_SHOWN:])
 
 
 class Children:

@@ -18,7 +18,7 @@ from gitralph.hook import event_log, sessionfile
 from gitralph.records import events
 from gitralph.sessions import lifecycle
 from gitralph.tasks import promise
-from gitralph.tasks.children import Children, Ended, stop_left_over
+from gitralph.tasks.children import Children, Ended, last_lines, stop_left_over
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.loop import account, launch, workplace
 from gitralph.tasks.loop.launch import AgentCommand, base_environment
@@ -233,7 +233,7 @@ def _pause(worker: Worker, attempt: int) -> float:
 
 def capped(ended: Ended) -> str:
     """The end of the output, short enough for a message, a record and the next prompt."""
-    said = ended.last_lines().replace("\0", " ")
+    said = last_lines(ended.output).replace("\0", " ")
     return said if len(said) <= _DETAIL else "..." + said[-_DETAIL:]
 
 

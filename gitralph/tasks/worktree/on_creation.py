@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from gitralph.base import programs, runner
 from gitralph.git import worktrees
+from gitralph.tasks.children import last_lines
 from gitralph.tasks.worktree.where import Trees
 
 KEY = "ralph.worktree.postcreate"
 _ZERO = "0" * 40
-# So many lines fit on a screen. The last ones count, since a failing command says why at the end.
-_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,6 @@ def post_checkout(trees: Trees, path: str) -> str | None:
     if done.returncode == 0:
         return None
     return f"the post-checkout hook ended with {done.returncode}: {last_lines(done.stdout + done.stderr)}"
-
-
-def last_lines(said: bytes, count: int = _SHOWN) -> str:
-    """The end of what a command printed."""
-    return "\n".join(said.decode("utf-8", "replace").rstrip().split("\n")[-count:])
 
 
 def run_shell(
