@@ -307,28 +307,27 @@ def committed(ctx: Context, job: Job) -> str | None:
     return found[-1] if found else _own_commit(ctx, job)
 
 
-def _own_commit(ctx: Context, job: Job) -> str | None:
+def _since(ctx: Context, job: Job, *paths: bytes) -> list[list[str]]:
+    """The commits since the task began, the last first, each with the sessions that its trailers name."""
     head = gitdir.head_oid(ctx.repo.place)
     if job.head is None or head is None or head == job.head:
-        return None
+        return []
     form = "--format=%H %(trailers:key=Ralph-Session,valueonly,separator=%x20)"
-    done = ctx.git.try_run("log", form, f"{job.head}..{head}", "--")
-    rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    git = ctx.git.at(ctx.repo.root)
+    done = git.try_run("--literal-pathspecs", "log", form, f"{job.head}..{head}", "--", *paths)
+    return [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+
+
+def _own_commit(ctx: Context, job: Job) -> str | None:
     # In a fleet the message names the hash of the session.
     own = {job.session, published_name.published(ctx.layout, job.session)}
-    return next((row[0] for row in rows if own & set(row[1:])), None)
+    return next((row[0] for row in _since(ctx, job) if own & set(row[1:])), None)
 
 
 def _by_hand(ctx: Context, job: Job, result: Result) -> PlainCommit | None:
     """The last commit by plain git with a path of the task that has nothing left to commit."""
     paths = [left.path for left in result.left if left.reason == decision.UNCHANGED]
-    head = gitdir.head_oid(ctx.repo.place)
-    if not paths or job.head is None or head is None or head == job.head:
-        return None
-    form = "--format=%H %(trailers:key=Ralph-Session,valueonly,separator=%x20)"
-    git = ctx.git.at(ctx.repo.root)
-    done = git.try_run("--literal-pathspecs", "log", form, f"{job.head}..{head}", "--", *paths)
-    rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    rows = _since(ctx, job, *paths) if paths else []
     # A row of one word has no trailer: no session claims that commit.
     found = next((row[0] for row in rows if len(row) == 1), None)
     if found is None:
