@@ -26,6 +26,7 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, GITLINK, SYMLINK, TreeBuilder, TreeReader, write_trees
+from gitralph.hook.journal import full_lines
 from gitralph.tasks.prove.proof import Prover, Tree
 from gitralph.tasks.prove.results import ProofCommand
 
@@ -165,7 +166,7 @@ def _differences(ctx: Context, bench: Workbench, reader: TreeReader, worktree: W
 
 def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference:
     """The pieces of one path."""
-    old, new = _lines(tree.data), _lines(here.data)
+    old, new = full_lines(tree.data or b""), full_lines(here.data or b"")
     made = _Difference(path, old, tree, here, [])
     special = {tree.mode, here.mode} & {SYMLINK} or is_binary(tree.data) or is_binary(here.data)
     if special or here.data is None or not new or max(len(old), len(new)) > _LINES:
@@ -207,12 +208,6 @@ def _authors(ctx: Context, path: bytes, count: int) -> list[tuple[str | None, st
     # The blame was read a moment after the file. Where the counts differ the file has changed, and nobody is
     # named.
     return found if len(found) == count else [(None, None)] * count
-
-
-def _lines(data: bytes | None) -> list[bytes]:
-    """Lines with their newlines; a lone carriage return is a byte like others."""
-    rows = (data or b"").split(b"\n")
-    return [row + b"\n" for row in rows[:-1]] + ([rows[-1]] if rows[-1] else [])
 
 
 @dataclass
