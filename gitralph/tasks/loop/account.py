@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 
 from gitralph.ask import status
 from gitralph.ask.status import Owned
-from gitralph.base import files, gitdir, jsonline, treepath
+from gitralph.base import files, jsonline, treepath
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.decide import decision
 from gitralph.decide.request import Result
-from gitralph.git import uncommitted
+from gitralph.git import history, refs, uncommitted
 from gitralph.git.context import Context
-from gitralph.git.trees import TreeReader
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import record as recording
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record
+from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, path_records
 from gitralph.records import run_record as runs
@@ -143,17 +143,13 @@ def _before_file(layout: Layout, run: str, session: str) -> str:
 def begin(ctx: Context, run: str, session: str) -> None:
     """Note which paths are dirty when a task begins."""
     paths = uncommitted.dirty_paths(ctx.repo, ctx.config)
-    kept = {_text(path): _stamp(ctx.repo.root, path) for path in paths}
+    kept = {path_text(path): _stamp(ctx.repo.root, path) for path in paths}
     name = _before_file(ctx.layout, run, session)
     files.make_folder(os.path.dirname(name))
     # The present end of the reflog: only what comes behind it happened during the task.
     size = os.stat(_reflog(ctx)).st_size
     facts = {"stash": _stash(ctx), "reflog": size, "dirty": kept}
     files.write_whole(name, json.dumps(facts).encode("ascii"))
-
-
-def _text(path: bytes) -> str:
-    return path.decode("utf-8", "surrogateescape")
 
 
 def _stash(ctx: Context) -> str:
@@ -215,7 +211,7 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     fresh = [
         row
         for row in rows
-        if row.path in again or _stamp(ctx.repo.root, row.path) != before.dirty.get(_text(row.path))
+        if row.path in again or _stamp(ctx.repo.root, row.path) != before.dirty.get(path_text(row.path))
     ]
     missed = [left.path for left in result.left if left.reason not in _NOT_MISSED]
     own = {left.path for left in result.left}
@@ -275,10 +271,7 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
     A file that was created and is gone again is an agent's own experiment, unless a stash or reset took it.
     """
     family, seen = path_records.family(ctx.layout, job.session), set(there)
-    objects = ctx.repo.objects
-    head = gitdir.head_oid(ctx.repo.place)
-    tree = ctx.git.line("rev-parse", "--verify", f"{head}^{{tree}}") if head else None
-    reader = TreeReader(objects, tree.encode() if tree else None)
+    reader = history.base_of(ctx.repo, refs.read_head(ctx.repo))
     out = []
     for path, state in path_records.recorded_paths(ctx.layout, family, lambda old: old).items():
         own = [r for r in state.journal.records if r.session in family and r.op != GAP]
