@@ -176,24 +176,17 @@ def run(args: list[str]) -> int:
         _flush()
         return BROKEN_PIPE
     except Exception as error:
-        _flush_if_possible()
+        # The document that says why it failed; the failure is reported even where that is lost.
+        _flush(OSError)
         return output.fault(error)
 
 
-def _flush() -> None:
-    """Flush the output, unless nobody reads it any more."""
+def _flush(fault: type[OSError] = BrokenPipeError) -> None:
+    """Flush the output; what it holds is lost where that ends in ``fault``."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except fault:
         # the reader is gone: nothing to say, also not for the interpreter at exit
-        streams.drop(1)
-
-
-def _flush_if_possible() -> None:
-    """Flush the document that says why it failed; the failure is reported even where that is lost."""
-    try:
-        sys.stdout.flush()
-    except OSError:
         streams.drop(1)
 
 
