@@ -234,12 +234,15 @@ class _Looker:
         try:
             ctx = open_context(self.environ, create=False)
             with contextlib.closing(ctx.repo):
-                self._seen = overview.look(ctx, self.session, self.specs)
+                self._see(ctx)
             self._fault = ""
         except RalphError as error:
             self._fault = error.message
         except OSError as error:
             self._fault = str(error)
+
+    def _see(self, ctx: Context) -> None:
+        self._seen = overview.look(ctx, self.session, self.specs)
 
     def page(self, width: int, height: int, color: bool) -> list[str]:
         """The screen's contents now, at most ``height`` lines."""
@@ -319,14 +322,8 @@ class _WideLooker(_Looker):
 
     _view: WideView | None = None
 
-    def _look(self) -> None:
-        try:
-            ctx = open_context(self.environ, create=False)
-            with contextlib.closing(ctx.repo):
-                self._view, self._ctx = everywhere.look(ctx), ctx
-            self._fault = ""
-        except RalphError as error:
-            self._fault = error.message
+    def _see(self, ctx: Context) -> None:
+        self._view, self._ctx = everywhere.look(ctx), ctx
 
     def page(self, width: int, height: int, color: bool) -> list[str]:
         if self._view is None or self._fault:
