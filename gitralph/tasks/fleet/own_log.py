@@ -76,7 +76,8 @@ def append(fleet: Fleet, lines: list[bytes]) -> None:
         files.append_record(path, line)
 
 
-def _content(fleet: Fleet) -> bytes:
+def content(fleet: Fleet) -> bytes:
+    """The own log as it is here, up to its last whole line."""
     try:
         data = files.read_bytes(fleet.ctx.layout.fleet_log(fleet.me.writer), _MOST_BYTES)
     except FileNotFoundError:
@@ -106,7 +107,7 @@ def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
 
 def push(fleet: Fleet) -> Beaten:
     """Send the log as it is; whether the server has it, :func:`judge_push` tells by a look."""
-    beat, data = kept_state.beat(fleet.ctx.layout), _content(fleet)
+    beat, data = kept_state.beat(fleet.ctx.layout), content(fleet)
     if beat.tip is not None and not fleet.store.is_whole(beat.tip):
         claiming.bring(fleet, [beat.tip])
     parent = beat.tip
@@ -152,7 +153,7 @@ def _not_taken(fleet: Fleet, sent: Beaten) -> Fleet:
     """The log is as it was: force is denied, or the push got lost; the next beat tries again."""
     layout, before = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     if sent.then.start != before.start and sent.said.is_forced_denied:
-        data = _content(fleet)
+        data = content(fleet)
         # the new part begins with what the server does not have
         start = before.acked if before.acked <= len(data) else 0
         kept_state.keep_beat(layout, replace(before, tip=None, pushing=None, start=start, sealed=()))
@@ -171,7 +172,7 @@ def _renamed(fleet: Fleet, view: RemoteRefs) -> Fleet:
     """Take a new name: the log is also written by a copy of this folder, or by its original."""
     layout, beat = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     is_copy = fleet.me.folder != kept_state.folder_identity(layout)
-    old, data, writer = fleet.me.writer, _content(fleet), new_writer()
+    old, data, writer = fleet.me.writer, content(fleet), new_writer()
     rest = data[beat.acked :]
     if rest:
         files.append_record(layout.fleet_log(writer), rest)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gitralph.ask.trace import agent_trace
-from gitralph.base import files, nul
+from gitralph.base import nul
 from gitralph.base.errors import RalphError
 from gitralph.base.ids import hashed
 from gitralph.records import commit_log, sessions
@@ -15,7 +15,6 @@ from gitralph.tasks.fleet.wire import RemoteRefs
 # To make a record, the journals of its commit's paths are read. A beat between two calls of an agent must be
 # short.
 _AT_ONCE = 200
-_MOST_BYTES = 1 << 30
 
 
 def _published(fleet: Fleet, view: RemoteRefs | None) -> list[str]:
@@ -45,11 +44,7 @@ def _new_commits(fleet: Fleet, tips: Iterable[str], scanned: Iterable[str]) -> l
 
 def _recorded(fleet: Fleet) -> set[str]:
     """The commits that the own log has already. After a kill these may be more than ``scanned`` tells."""
-    try:
-        data = files.read_bytes(fleet.ctx.layout.fleet_log(fleet.me.writer), _MOST_BYTES)
-    except FileNotFoundError:
-        return set()
-    return {commit for commit, _ in allow_list.read(data)}
+    return {commit for commit, _ in allow_list.read(own_log.content(fleet))}
 
 
 def _candidates(fleet: Fleet, commits: list[str]) -> list[str]:
