@@ -15,7 +15,6 @@ from gitralph.ask import changed, foreign, notes
 from gitralph.ask.changed import Commit
 from gitralph.ask.whose import CommitOwners, Makers, Owner, blob
 from gitralph.base.errors import Fatal
-from gitralph.base.ids import hashed
 from gitralph.base.quote import text_form
 from gitralph.decide import reading
 from gitralph.decide.decision import Left
@@ -160,7 +159,7 @@ class Resolver:
             found = notes.at(rows, line.path, line.number)
             if found is not None:
                 out[key] = self._noted(found, line)
-            elif line.path in rows and len(self._sessions(line)):
+            elif line.path in rows and self._mentioned(line.commit):
                 # The note describes this file, and says that no agent wrote this line.
                 when = self._heads[line.commit or ""].date
                 out[key] = Finding(COMMITTED, commit=line.commit, source=NOTE, time=when)
@@ -169,7 +168,7 @@ class Resolver:
     def _noted(self, found: notes.Said, line: blame.Line) -> Finding:
         """The finding of a note; the session gets the name that the message or a record has for it."""
         head = self._heads[line.commit or ""]
-        named = {one if published_name.is_hash(one) else hashed(one): one for one in head.mentioned}
+        named = {published_name.hash_of(one): one for one in head.mentioned}
         session = self._makers.by_hash.get(found.session or "") or named.get(found.session or "")
         return Finding(
             COMMITTED,
@@ -181,14 +180,14 @@ class Resolver:
             time=head.date,
         )
 
-    def _sessions(self, line: blame.Line) -> list[str]:
-        head = self._heads.get(line.commit or "")
-        return [one if published_name.is_hash(one) else hashed(one) for one in head.mentioned] if head else []
+    def _mentioned(self, commit: str | None) -> tuple[str, ...]:
+        """The sessions that a message names anywhere, as a squash's does for all commits in it; as hashes."""
+        head = self._heads.get(commit or "")
+        return tuple(dict.fromkeys(map(published_name.hash_of, head.mentioned))) if head else ()
 
     def _by_commit(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
-
         assert self._fleet is not None
-        asked = {line.commit: self._sessions(line) for _, line in lines if line.commit is not None}
+        asked = {line.commit: self._mentioned(line.commit) for _, line in lines if line.commit is not None}
         told = self._fleet.of_commits(asked)
         out = {}
         for key, line in lines:
@@ -207,8 +206,7 @@ class Resolver:
         for key, line in lines:
             groups.setdefault((line.commit, line.path), []).append((key, line))
         for (oid, path), rows in groups.items():
-            head = self._heads.get(oid or "")
-            sessions = self._mentioned(head) if head else ()
+            sessions = self._mentioned(oid)
             asked = text_form(path), sessions
             if asked not in contents:
                 contents[asked] = self._fleet.by_content(asked[0], sessions or None)
@@ -217,12 +215,6 @@ class Resolver:
                 if claim is not None:
                     out[key] = self._claimed(claim, line, FLEET_CONTENT)
         return out
-
-    def _mentioned(self, head: Commit) -> tuple[str, ...]:
-        """The sessions that a message names anywhere, as a squash's does for all commits in it."""
-        return tuple(
-            dict.fromkeys(one if published_name.is_hash(one) else hashed(one) for one in head.mentioned)
-        )
 
     def _claimed(self, claim: foreign.Statement, line: blame.Line, source: str) -> Finding:
         head = self._heads[line.commit or ""]

@@ -170,7 +170,7 @@ class MemberLogs:
                 if found is not None:
                     yield found
 
-    def of_commits(self, commits: dict[str, list[str]]) -> dict[str, dict[str, list[_Span]]]:
+    def of_commits(self, commits: dict[str, tuple[str, ...]]) -> dict[str, dict[str, list[_Span]]]:
         """For each commit and path its spans. ``commits`` gives the sessions of each message, as hashes.
 
         A message outranks a log: a record of a session that the message does not name is not believed.

@@ -24,6 +24,11 @@ def is_hash(said: str) -> bool:
     return len(said) == _HASH_LENGTH and said[:2] == "s_" and not said[2:].strip("0123456789abcdef")
 
 
+def hash_of(said: str) -> str:
+    """The hash of a session that a message names by its id or by its hash."""
+    return said if is_hash(said) else hashed(said)
+
+
 def published(layout: Layout, session: str) -> str:
     """The name of a session in a commit's trailer: its hash in a fleet, else its id."""
     return hashed(session) if is_member(layout) else session

@@ -13,7 +13,6 @@ from gitralph.ask import changed, notes
 from gitralph.ask.changed import Commit, File
 from gitralph.ask.whose import CommitOwners, Makers, blob
 from gitralph.base import files
-from gitralph.base.ids import hashed
 from gitralph.base.quote import is_control, is_hidden, text_form
 from gitralph.git.context import Context
 from gitralph.hook import names
@@ -175,6 +174,6 @@ class _Summing:
                 yield main, None, None
 
     def _noted(self, commit: Commit, said: notes.Said) -> _Who:
-        ids = {one if published_name.is_hash(one) else hashed(one): one for one in commit.mentioned}
+        ids = {published_name.hash_of(one): one for one in commit.mentioned}
         told = said.session or ""
         return (self.makers.by_hash.get(told) or ids.get(told) or told or f"{said.agent}",)
