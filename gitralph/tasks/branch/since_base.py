@@ -11,7 +11,7 @@ from gitralph.ask.changed import Commit
 from gitralph.ask.whose import Makers
 from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
-from gitralph.git import listing, refs
+from gitralph.git import listing, refs, worktrees
 from gitralph.git.context import Context
 from gitralph.git.listing import Pair
 
@@ -101,9 +101,8 @@ def _listed(ctx: Context, base: str, head: str, *words: str) -> list[str]:
 def _onto(ctx: Context, typed: str | None) -> str:
     names: Iterable[str] = [typed] if typed is not None else ("@{upstream}", "refs/remotes/origin/HEAD")
     for name in names:
-        done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
-        if done.returncode == 0:
-            return done.stdout.decode().strip()
+        if (found := worktrees.value(ctx.git, name)) is not None:
+            return found
     if typed is not None:
         raise Fatal(f"'{typed}' is no commit", "git log")
     raise Refused(

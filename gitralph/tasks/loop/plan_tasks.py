@@ -16,7 +16,7 @@ from gitralph.base.errors import Fatal, RalphError, Refused
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import Layout
 from gitralph.decide import pending_paths
-from gitralph.git import blobs, merge, refs
+from gitralph.git import blobs, merge, refs, worktrees
 from gitralph.git.context import Context
 from gitralph.git.objects import Objects
 from gitralph.git.trees import TreeReader
@@ -238,8 +238,8 @@ def unfinished_session(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> st
 
 
 def _is_in(ctx: Context, commit: str, head: str) -> bool:
-    there = ctx.git.try_run("cat-file", "-e", f"{commit}^{{commit}}").returncode == 0
-    return len(commit) == 40 and there and merge.is_ancestor(ctx.git, commit, head)
+    there = len(commit) == 40 and worktrees.value(ctx.git, commit) is not None
+    return there and merge.is_ancestor(ctx.git, commit, head)
 
 
 def _earlier_runs(ctx: Context, ledger: Ledger) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from gitralph.ask import changed
 from gitralph.ask.whose import Makers
 from gitralph.base import nul
 from gitralph.base.errors import Failed, Fatal
-from gitralph.git import history
+from gitralph.git import history, worktrees
 from gitralph.git.context import Context
 from gitralph.tasks.prove.proof import Proof, Prover, Tree, describe
 from gitralph.tasks.prove.results import ProofCommand
@@ -74,11 +74,11 @@ def authors(ctx: Context, commits: Sequence[str]) -> dict[str, str]:
 
 def _unpushed(ctx: Context) -> list[str]:
     """What the upstream lacks; without one what every remote lacks."""
-    if ctx.git.try_run("rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
+    if worktrees.value(ctx.git, "HEAD") is None:
         raise Fatal("there is no commit to prove yet")
-    upstream = ctx.git.try_run("rev-parse", "--verify", "-q", "@{upstream}^{commit}")
-    if upstream.returncode == 0:
-        return [f"{upstream.stdout.decode().strip()}..HEAD", "--"]
+    upstream = worktrees.value(ctx.git, "@{upstream}")
+    if upstream is not None:
+        return [f"{upstream}..HEAD", "--"]
     return ["HEAD", "--not", "--remotes", "--"]
 
 
