@@ -24,14 +24,13 @@ _RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
 
 
 class File(NamedTuple):
-    """One path of a commit: its blobs before and after, its old path, and the lines that are new.
+    """One path of a commit: its blobs before and after, and the lines that are new.
 
     ``ranges`` count lines from 1 in the commit's own text, both ends included. A blob is None where there is
     no such file. ``removed`` is the number of lines that are gone.
     """
 
     path: bytes
-    old_path: bytes
     old: str | None
     new: str | None
     ranges: tuple[tuple[int, int], ...] = ()
@@ -150,5 +149,5 @@ def _files(block: list[bytes]) -> tuple[File, ...]:
         names = [c_unquote(name) for name in row[6].split(b"\t")]
         regular = row[2] in (b"100644", b"100755")
         old, new = (None if not oid.strip(b"0") else oid.decode() for oid in (row[3], row[4]))
-        out[names[-1]] = File(names[-1], names[0], old, new, tuple(lines) if regular else (), gone)
+        out[names[-1]] = File(names[-1], old, new, tuple(lines) if regular else (), gone)
     return tuple(out.values())

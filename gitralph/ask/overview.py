@@ -72,7 +72,6 @@ class AtWork(NamedTuple):
     """A session that is live, or has something uncommitted; ``path`` is what it edited last."""
 
     name: str
-    agent: str | None
     state: str
     last: float
     path: bytes | None
@@ -124,11 +123,10 @@ def _at_work(ctx: Context, counts: dict[str, int]) -> list[AtWork]:
         name = str(record["session"])
         state = sessions.state_of(ctx.layout, name)
         if state == "live" or counts.get(name):
-            agent, layout = record.get("agent"), ctx.layout
+            layout = ctx.layout
             out.append(
                 AtWork(
                     ctx.called(name),
-                    str(agent) if agent else None,
                     state,
                     sessions.last_event(layout, name),
                     manifests.last_path(layout, name),

@@ -81,7 +81,7 @@ def much(count: int) -> Facts:
         facts.lanes.append(Lane(f"s{n}", HOSTILE[n], "live", 1000.0 + n, None))
     for n in range(count):
         name = HOSTILE[n % 5] if n % 100 == 0 else f"src/file{n % 97}.py"
-        facts.edits.append(Edit(1000.0 + n * 3.6, f"s{n % 3}", name, "edit", "Edit", "payload"))
+        facts.edits.append(Edit(1000.0 + n * 3.6, f"s{n % 3}", name, "edit"))
     facts.commits.append(SessionCommit(1500.0, "s1", "a" * 40, HOSTILE[2]))
     facts.refusals.append(Refusal(1600.0, "s2", HOSTILE[1]))
     facts.contested.append((HOSTILE[3], "s1, s2"))
@@ -184,7 +184,7 @@ def test_a_session_is_called_by_its_name(repo: Repo) -> None:
 
 def test_no_word_is_broken_that_fits() -> None:
     facts = Facts("t", "now")
-    facts.edits.append(Edit(1.0, "s", "src/module/a_name_of_thirty_characters.py", "edit", "", ""))
+    facts.edits.append(Edit(1.0, "s", "src/module/a_name_of_thirty_characters.py", "edit"))
     facts.commits.append(SessionCommit(1.0, "s", "a" * 40, "Incomprehensibilities are " + "x" * 60))
     said = page.render(facts)
     assert "src/<wbr>module/<wbr>a_name_of_<wbr>thirty_characters.<wbr>py" in said
@@ -308,7 +308,7 @@ def test_nothing_stands_out_of_the_page_at_any_width(
         pytest.skip("NOT LOOKED AT: no chromium")
     facts = much(1000)
     facts.lanes.append(Lane("f" * 120, "a" * 80, "live", 1000.0, None))
-    facts.edits.append(Edit(1700.0, "f" * 120, "x" * 200 + "/" + "y" * 100, "edit", "", ""))
+    facts.edits.append(Edit(1700.0, "f" * 120, "x" * 200 + "/" + "y" * 100, "edit"))
     script = "<script>document.body.dataset.wide=document.documentElement.scrollWidth+'/'+innerWidth</script>"
     text = re.sub(r"<meta http-equiv=[^>]*>", "", page.render(facts)).replace("</body>", script + "</body>")
     target = tmp_path / "report.html"

@@ -17,8 +17,6 @@ class Edit:
     session: str
     path: str
     op: str
-    tool: str
-    exact: str
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,7 @@ def _add_edits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> Non
     facts.cut = max(0, len(found) - LIMIT)
     for edit in found[facts.cut :]:
         record = edit.record
-        facts.edits.append(
-            Edit(edit.time, edit.session, shown(edit.path), record.op, record.tool or "", record.exact)
-        )
+        facts.edits.append(Edit(edit.time, edit.session, shown(edit.path), record.op))
 
 
 def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:

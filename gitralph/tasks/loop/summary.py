@@ -90,7 +90,6 @@ class Summary:
     outcome: str
     code: int
     seconds: float
-    left: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
 
 

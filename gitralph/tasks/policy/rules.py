@@ -1,7 +1,7 @@
 """Which policy a launch has: by its fields, a header, a spawn record, configuration; never by prose."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from gitralph.base import ids, lost_worktree
 from gitralph.git.context import Context
@@ -38,7 +38,6 @@ class LaunchWish:
     base: str | None = None
     take_over: bool = False
     source: str = "nothing"
-    extra: dict[str, object] = field(default_factory=dict)
 
 
 def header(prompt: str | None) -> dict[str, object]:

@@ -38,7 +38,6 @@ class Saved:
     """A commit under ``refs/ralph/trash/``."""
 
     ref: str
-    commit: str
     tree: str
 
 
@@ -138,7 +137,7 @@ def save(
     ref = f"{REFS}/{bead}/{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
     # All zeros as the old value: fails rather than replace another save (git-update-ref(1)).
     trees.git.run("update-ref", "-m", "worktree remove", ref, commit, "0" * 40)
-    return Saved(ref, commit, tree)
+    return Saved(ref, tree)
 
 
 def still_same(trees: Trees, root: str, git: Git, tip: str, saved: Saved) -> bool:
