@@ -34,11 +34,15 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Beaten:
-    """A push of the log that was sent: the commit, and the state to keep when a look shows it there."""
+    """A push of the log that was sent: the commit, and the state to keep when a look shows it there.
+
+    ``earlier`` is a push before it that nobody saw arrive, and that may arrive yet.
+    """
 
     tip: str
     then: Beat
     said: Pushed
+    earlier: str | None = None
 
 
 def interval(fleet: Fleet) -> float:
@@ -105,9 +109,22 @@ def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
     return replace(beat, start=len(data), sealed=rows[-MOST_PARTS:])
 
 
+def _settled(fleet: Fleet) -> Beat:
+    """The state of the log, on top of a push that arrived although a kill or the network hid that."""
+    beat = kept_state.beat(fleet.ctx.layout)
+    if beat.pushing is not None and fleet.look().at(fleet.own_log) == beat.pushing:
+        # What it sealed is not known any more: the part is sealed again, and may be sent twice.
+        return replace(beat, tip=beat.pushing, pushing=None)
+    return beat
+
+
 def push(fleet: Fleet) -> Beaten:
-    """Send the log as it is; whether the server has it, :func:`judge_push` tells by a look."""
-    beat, data = kept_state.beat(fleet.ctx.layout), content(fleet)
+    """Send the log as it is; whether the server has it, :func:`judge_push` tells by a look.
+
+    Raises UnansweredError where the end of an earlier push was not seen and the server does not answer.
+    """
+    settled, data = _settled(fleet), content(fleet)
+    beat = settled
     if beat.tip is not None and not fleet.store.is_whole(beat.tip):
         claiming.bring(fleet, [beat.tip])
     parent = beat.tip
@@ -117,9 +134,9 @@ def push(fleet: Fleet) -> Beaten:
     elif parent is not None and not fleet.store.is_whole(parent):
         parent = None
     tip = _commit(fleet, beat, data, parent)
-    kept_state.keep_beat(fleet.ctx.layout, replace(kept_state.beat(fleet.ctx.layout), pushing=tip))
+    kept_state.keep_beat(fleet.ctx.layout, replace(settled, pushing=tip))
     said = fleet.wire.push([RefUpdate(fleet.own_log, beat.tip, tip)])
-    return Beaten(tip, replace(beat, tip=tip, acked=len(data)), said)
+    return Beaten(tip, replace(beat, tip=tip, acked=len(data)), said, settled.pushing)
 
 
 def judge_push(fleet: Fleet, view: RemoteRefs, sent: Beaten) -> Fleet:
@@ -139,6 +156,10 @@ def judge_push(fleet: Fleet, view: RemoteRefs, sent: Beaten) -> Fleet:
         return fleet
     if there is not None and there == before.tip:
         return _not_taken(fleet, sent)
+    if there is not None and there == sent.earlier:  # it arrived only now, so this push was refused
+        kept_state.keep_beat(layout, replace(before, tip=there, pushing=None))
+        sent = push(fleet)
+        return judge_push(fleet, fleet.look(), sent)
     if there is None and before.tip is None:
         raise Refused(
             f"the server takes no log: {sent.said.refusal or 'it said nothing'}", "git ralph doctor"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -309,6 +310,71 @@ def test_killed_after_the_landing_push_the_bead_is_done(
     rows = {r["bead"]: r["status"] for r in one.ralph("fleet", "sync", "--json").json()}
     assert rows == {"bd-1": "done", "bd-2": "done"}
     assert sorted(world.landings()) == ["Merge bead 'bd-2' into main", "base", "work on bd-1", "work on bd-2"]
+
+
+def cut_short(patch: pytest.MonkeyPatch, error: BaseException, late: bool = False) -> Callable[[], None]:
+    """The next push of the log ends in an error before the look; ``late``: it arrives with the one after.
+
+    Returns what lets pushes come through again.
+    """
+    push, waiting = wire.Wire.push, list[list[wire.RefUpdate]]()
+
+    def cut(self: wire.Wire, steps: list[wire.RefUpdate], *how: bool, **more: bool) -> wire.Pushed:
+        if late:
+            waiting.append(steps)
+        else:
+            push(self, steps, *how, **more)
+        raise error
+
+    def arriving(self: wire.Wire, steps: list[wire.RefUpdate], *how: bool, **more: bool) -> wire.Pushed:
+        while waiting:
+            push(self, waiting.pop())
+        return push(self, steps, *how, **more)
+
+    patch.setattr(wire.Wire, "push", cut)
+    return lambda: patch.setattr(wire.Wire, "push", arriving)
+
+
+@pytest.mark.parametrize("way", ["killed", "killed twice", "unanswered", "late"])
+def test_a_log_that_arrived_before_anybody_looked_is_not_anothers(
+    world: World, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A kill, or a network that goes, between push and look: the clone keeps its name and goes on."""
+    one = world.member("one")
+    one.ralph("fleet", "claim", "bd-1")
+    ref = next(ref for ref in world.refs() if "/log/" in ref)
+    claim = world.refs()["refs/ralph/claims/bd-1"]
+    count = int(world.git("rev-list", "--count", ref))
+    unanswered = way == "unanswered"
+    for _ in range(2 if way == "killed twice" else 1):
+        error = wire.UnansweredError("it", "nothing") if unanswered else KeyboardInterrupt()
+        go_on = cut_short(monkeypatch, error, way == "late")
+        one.ralph("fleet", "sync", code=75 if unanswered else 130)
+        go_on()
+    assert one.ralph("fleet", "sync").said == ""
+    assert [ref for ref in world.refs() if "/log/" in ref] == [ref]
+    assert world.refs()["refs/ralph/claims/bd-1"] == claim
+    more = 3 if way == "killed twice" else 2  # each push that was cut short, and the one after on top
+    assert int(world.git("rev-list", "--count", ref)) == count + more
+    assert one.ralph("fleet", "status", "--json").json()["due"] is False
+
+
+def test_a_log_that_is_sealed_by_a_push_that_nobody_looked_at_loses_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_log, "SEALED_ABOVE", 1000)
+    one, told = world.member("one"), set[str]()
+    for number in range(4):
+        one.edit("S1", f"f{number}", f"line {number}\n")
+        told.add(str(one.commit("S1", checked=False).commit))
+        one.git("push", "-q", "origin", "HEAD:main")
+        go_on = cut_short(monkeypatch, KeyboardInterrupt())
+        one.ralph("fleet", "sync", code=130)
+        go_on()
+        one.ralph("fleet", "sync")
+    (ref,) = (ref for ref in world.refs() if "/log/" in ref)
+    assert "log.1.jsonl" in world.git("ls-tree", "--name-only", ref).split()
+    assert read_by(world, "two") == told
 
 
 def test_a_log_that_grows_is_sealed_and_nothing_is_lost(
