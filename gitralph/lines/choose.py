@@ -275,15 +275,20 @@ class Attempt:
                         x > NEWLINE and self.weave.content(x) == text for x in gone
                     )
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
-            elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
-                # Nobody will bring the line any more. The hunk is over something of HEAD's only where HEAD
-                # got lines in this place that no step knows.
+            elif self._never_comes(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
+                # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
                 if known.by_unit.get(foreign) and self._has_other_version(made):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:
                 yield Bond(
                     number, unit, Kind.REPLACES, stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
                 )
+
+    def _never_comes(self, line: int) -> bool:
+        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece."""
+        known = self.known
+        births = known.births(known.brought_by(line))
+        return self.is_over(line) or any(known.in_head[x] and self.weave.says(x) for x in births)
 
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
         """Bonds of a hunk whose lines stand on disk where somebody else's unrecorded change put them."""

@@ -12,8 +12,9 @@ commits in code full of equal lines.
 By a plain diff: HEAD has nothing of what replaced a line that comes from the record. And the session took
 away what replaced a line that goes with a superseded piece.
 
-Words: each word that is new to HEAD was brought by the session. And no line that comes consists by half or
-more of words that stand twice in the answer, but never twice in HEAD, the file or a recorded text.
+Words: each word that is new to HEAD was brought by the session. And no line that comes consists by more than
+half, or by half that tells, of words that stand twice in the answer, but never twice in HEAD, the file or a
+recorded text.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ def caught(
     """
     went, came = difference(head, text)
     asked = {*came, *went}
-    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, superseded, strict, held)
+    names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
+    found = _counted(head, text, disk, steps, owners, names, asked, superseded, strict, held)
     if found is not None:
         return found
-    names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     rows = [each for each in _changes(steps, disk) if each[0] in names]
     found = _of_words(head, text, disk, steps, rows, came)
     if found is not None:
@@ -77,7 +78,7 @@ def _counted(
     disk: bytes | None,
     steps: Sequence[Step],
     owners: Collection[str],
-    names: set[str],
+    names: set[str | None],
     asked: Collection[bytes],
     superseded: Mapping[bytes, Collection[str | None]],
     strict: bool,
@@ -111,15 +112,15 @@ def _counted(
             if owner is not None:
                 taker[line] = owner
         took -= fresh
-        if owner in names or (owner is None and UNRECORDED in names):
+        if owner in names:
             brought |= fresh
             took |= gone
         elif owner is None:  # a popped stash removes a line again: the credit stays with the record
             took -= {line for line in gone if taker.get(line) not in names}
             took |= {line for line in gone if taker.get(line) in names}
         else:
-            took -= gone
-            brought -= fresh
+            took -= gone  # who only brings back what the session wrote does not bring it
+            brought -= {line for line in fresh if line in held or first.get(line) not in names}
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
@@ -182,8 +183,12 @@ def _of_words(
     for other in dict.fromkeys(x for step in steps for x in (step.before, step.after)) if twice else ():
         twice -= _repeated(other, twice)
     twice -= _repeated(disk, twice)
-    half = (line for line in came if twice and 2 * len(twice.intersection(words(line))) >= len(words(line)))
-    return next(half, None)
+    # "true" in a new line is no version of another line that says "true": half of the words must tell
+    for line in came if twice else ():
+        all_of, again = words(line), twice.intersection(words(line))
+        if 2 * len(again) > len(all_of) or 2 * sum(map(is_telling, again)) >= max(len(all_of), 1):
+            return line
+    return None
 
 
 def _repeated(text: bytes | None, asked: Collection[bytes]) -> set[bytes]:

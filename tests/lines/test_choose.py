@@ -4,7 +4,7 @@ import pytest
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines import choose
-from gitralph.lines.terms import LEFT_OUT
+from gitralph.lines.terms import LEFT_OUT, UNRECORDED
 from tests.lines.texts import File, text
 
 ONE, TWO, THREE = "the first line", "the second line", "the third line"
@@ -274,3 +274,32 @@ def test_lines_that_head_has_before_those_they_replaced_are_found() -> None:
     file.edit("s1", ONE, MINE, THREE)
     file.holds(ONE, MINE, TWO, THREE)
     assert file.takes("s1") == [ONE, MINE, THREE]
+
+
+def test_a_line_that_another_changed_and_put_back_is_its_writers() -> None:
+    """Rule 7: the net counts nothing as brought by who only takes his own change back."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.edit("s2", ONE, f"{MINE}, and more", THREE)
+    file.edit("s2", ONE, MINE, THREE)
+    assert file.takes("s1") == [ONE, MINE, THREE]
+    assert file.takes("s2") == [ONE, TWO, THREE]
+
+
+def test_a_person_commits_what_he_wrote_instead_of_a_sessions_line() -> None:
+    """Rule 3: no word of it is left, and the removal under it goes with what the person wrote."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.person(ONE, YOURS, THREE)
+    assert file.takes(UNRECORDED) == [ONE, YOURS, THREE]
+    assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_a_person_commits_what_he_wrote_instead_of_a_line_whose_block_head_has_without_it() -> None:
+    """Rule 2: nobody will bring that line any more."""
+    file = three()
+    file.edit("s1", ONE, MINE, "and a second line of it", TWO, THREE)
+    file.person(ONE, MINE, YOURS, TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, TWO, THREE]
+    file.holds(ONE, MINE, TWO, THREE)
+    assert file.takes(UNRECORDED) == [ONE, MINE, YOURS, TWO, THREE]

@@ -86,3 +86,13 @@ def test_of_an_included_session_an_earlier_piece_may_go_without_a_later_one() ->
     steps = [*STEPS[:1], Step("1", "s2", MINE, before), Step("2", "s2", before, changed)]
     assert caught(HEAD, before, changed, steps, {"s1"}, ("s2",)) is None
     assert caught(HEAD, before, changed, steps, {"s1", "s2"}) == b"and more"
+
+
+def test_a_word_of_a_language_in_two_lines_makes_no_version_of_one() -> None:
+    """Of two words one that tells is half a line; "true" tells nothing."""
+    for word, found in (("true", None), ("port_80", b"compress port_80")):
+        head = text(f"debug {word}", "two lines")
+        disk = text("debug false", "two lines", f"compress {word}")
+        made = text(f"debug {word}", "two lines", f"compress {word}")
+        steps = [Step("0", "s1", text("debug false", "two lines"), disk)]
+        assert caught(head, made, disk, steps, {"s1"}) == found
