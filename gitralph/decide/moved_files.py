@@ -12,7 +12,6 @@ from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.hook.journal import Record
-from gitralph.lines.text import split_lines
 from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -66,10 +65,10 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     """Refuse the new path where it would commit lines of others that came with the file."""
     if found.content is None or found.content.data is None or not move.left_by.is_exact:
         return found
-    came = _lines(found.content.data)
+    came = path_texts.line_set(found.content.data)
     for path in (move.old, move.new):
         entry = scene.reader.entry(path)
-        came -= _lines(read_blob(scene, entry)) if entry is not None else set()
+        came -= path_texts.line_set(read_blob(scene, entry)) if entry is not None else set()
     along = by_pieces.lines_along(scene, move.state, move.left_by)
     whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
     # Without this option only a person's correction was included, and nothing that came along with the file.
@@ -83,10 +82,6 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
         why = Why(Kind.MOVED_WITH_NOBODYS, path=move.old)
     left = Left(move.new, decision.CONTESTED, why, (who,))
     return found._replace(content=None, uses=(), left=(left,))
-
-
-def _lines(text: bytes | None) -> set[bytes]:
-    return set(split_lines(path_texts.one_form(text)))
 
 
 def settle(

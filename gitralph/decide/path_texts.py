@@ -235,6 +235,11 @@ def one_form(text: bytes | None) -> bytes | None:
     return None if text is None else with_line_feeds(text)
 
 
+def line_set(text: bytes | None) -> set[bytes]:
+    """The lines of a text in the one form in which texts are compared."""
+    return set(split_lines(one_form(text)))
+
+
 def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -> tuple[Take, ...] | None:
     """What each hunk of an assignment gives; None where the texts have other line ends than it recorded."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]

@@ -46,11 +46,11 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
     for typed in pathspec.unmatched(git, asked) if asked else ():
         known = os.path.lexists(typed) or not pathspec.unmatched(git, [typed], "--others")
         spec = f":(literal){typed}" if literal else typed
-        if not known and not _matching(ctx, [spec], {*_recorded(ctx), *_in_head(ctx)}):
+        if not known and not _matching(ctx, [spec], {*recorded(ctx), *_in_head(ctx)}):
             raise Fatal(f"pathspec '{typed}' did not match any file(s) known to git")
 
 
-def _recorded(ctx: Context) -> set[bytes]:
+def recorded(ctx: Context) -> set[bytes]:
     """Every path that any session recorded here, committed or not."""
     sessions = manifests.sessions_here(ctx.layout)
     return {path for session in sessions for path in manifests.read(ctx.layout, session).lines}

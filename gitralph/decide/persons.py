@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, offers, text_chain
+from gitralph.base.layout import Layout
+from gitralph.decide import decision, offers, pathspecs, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, read_blob
+from gitralph.decide.path_texts import line_set
 from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.hook.journal import GAP, full_lines, replay
+from gitralph.hook.journal import GAP, replay
 from gitralph.lines.text import is_telling
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
@@ -40,29 +43,33 @@ def barred(ctx: Context, scene: Scene, is_named: bool) -> dict[bytes, Left]:
 
 
 def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """New files that hold lines of a session from a file which is gone: somebody moved that file."""
-    new = [p for p, s in scene.states.items() if not s.owners() and scene.reader.lookup_safe(p) is None]
-    texts = {path: scene.contents[path].data for path in new if path in scene.contents}
-    if not any(texts.values()):
-        return {}
+    """Files with uncommitted lines of a session from a file that is gone: somebody, or git, moved it."""
+    # where a session moved the file, its records tell whose each line is
+    states = ((path, state.journal) for path, state in scene.states.items() if path in scene.contents)
+    free = [p for p, j in states if not path_records.arrival(j) and not path_records.last_arrival(j)]
+    root = os.fsencode(ctx.repo.root)
+    gone = [path for path in pathspecs.recorded(ctx) if not os.path.lexists(os.path.join(root, path))]
     found: dict[bytes, Left] = {}
-    gone = [path for path, letters in uncommitted.dirty(ctx.repo, ctx.config).items() if "D" in letters]
-    for old, state in path_records.states_of(ctx.layout, gone).items():
-        brought = _brought(ctx, state)
-        for path, text in texts.items():
-            who = {brought[line] for line in full_lines(text or b"") if line in brought}
+    for old, state in path_records.states_of(ctx.layout, gone).items() if free else ():
+        brought = untaken_lines(ctx.layout, state)
+        for path in free if brought else ():
+            came = line_set(scene.contents[path].data)
+            for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
+                came -= line_set(read_blob(scene, entry)) if entry is not None else set()
+            who = {brought[line] for line in came if line in brought}
             if who:
                 why = Why(Kind.LINES_OF_GONE, path=old)
                 found[path] = Left(path, decision.CONTESTED, why, tuple(sorted(who)))
     return found
 
 
-def _brought(ctx: Context, state: PathState) -> dict[bytes, str]:
-    """The telling lines that sessions brought to a path, each with the session."""
+def untaken_lines(layout: Layout, state: PathState) -> dict[bytes, str]:
+    """The telling lines of records that no commit took, each with the session."""
+    pending = {record.offset for name in state.records for record in state.untold(name)}
     found = dict[bytes, str]()
-    for record, before, after in replay(state.journal, ctx.layout):
-        if record.op != GAP:
-            came = set(full_lines(after or b"")).difference(full_lines(before or b""))
+    for record, before, after in replay(state.journal, layout):
+        if record.op != GAP and record.offset in pending:
+            came = line_set(after) - line_set(before)
             found |= dict.fromkeys(filter(is_telling, came), record.session)
     return found
 

@@ -13,8 +13,10 @@ from typing import NamedTuple
 from gitralph.base.quote import printable
 from gitralph.commit import guard_script
 from gitralph.commit.preview import preview
+from gitralph.decide import persons
+from gitralph.decide.path_texts import line_set
 from gitralph.decide.request import Draft, Request
-from gitralph.git import hunks, refs, uncommitted
+from gitralph.git import history, hunks, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.hunks import DiffHunk
 from gitralph.git.run import Git
@@ -131,11 +133,27 @@ def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: st
     return out + [GuardedPath(path, session, None) for path in sorted(unclear - set(made.entries))]
 
 
+def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequence[str]) -> list[GuardedPath]:
+    """Uncommitted lines of sessions in new files that had stood in files which go: the commit moves these."""
+    gone = [path for path, entry in staged.items() if entry is None]
+    base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
+    new = {p: e for p, e in staged.items() if e is not None and base.lookup_safe(p) is None} if gone else {}
+    texts = {path: ctx.repo.objects.raw(entry.oid)[1] for path, entry in new.items()}
+    counts = Counter[tuple[bytes, str]]()
+    for state in path_records.states_of(ctx.layout, gone).values() if texts else ():
+        brought = persons.untaken_lines(ctx.layout, state)
+        for path, text in texts.items():
+            whose = [brought[line] for line in line_set(text) if line in brought]
+            counts.update((path, session) for session in whose if session in others)
+    return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
+
+
 def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     """Everything of other live sessions that a commit of this index would take."""
     found = staged(ctx)
-    out: list[GuardedPath] = []
-    for session in _others(ctx, sorted(found), own):
+    others = _others(ctx, sorted(found), own)
+    out = _moved_along(ctx, found, others) if others else []
+    for session in others:
         _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
         try:
             out += _taken(bench.git, made, found, session)

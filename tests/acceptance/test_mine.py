@@ -248,3 +248,30 @@ def test_a_mode_that_a_session_changed_stays_its_own(repo: Repo) -> None:
     assert (repo.blob("a").decode(), repo.mode("a")) == (changed(8), "100644")
     assert repo.commit("S1").paths == {"a": "M"}
     assert repo.mode("a") == "100755"
+
+
+def test_a_file_that_was_moved_with_a_sessions_committed_lines_is_taken(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(l2="of the session"))
+    repo.commit("S1")
+    repo.git("mv", "a", "moved")
+    repo.write("moved", changed(7, l2="of the session"))
+    assert mine(repo).paths == {"a": "D", "moved": "A"}
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["as it was", "edited there since"])
+def test_lines_of_a_session_in_a_file_whose_move_is_in_head_are_not_taken(repo: Repo, edited: bool) -> None:
+    """A person commits a rename, or pulls one: no record tells that the file went on under another name."""
+    repo.edit("S1", "a", changed(l2="of the session"))
+    repo.git("stash", "-q")
+    repo.git("mv", "a", "moved")
+    repo.git("commit", "-q", "-m", "moved")
+    repo.git("stash", "pop", "-q")
+    assert repo.read("moved") == changed(l2="of the session").encode()
+    if edited:
+        repo.edit("S2", "moved", changed(7, l2="of the session"))
+    answer = mine(repo, "--", "moved", code=4)
+    assert answer.left == {"moved": "contested"}
+    assert answer.document["left"][0]["sessions"] == ["S1"]
+    repo.ralph("assign", "--to", "S1", "--", "moved:2")
+    repo.commit("S1")
+    assert repo.blob("moved").decode() == changed(l2="of the session")

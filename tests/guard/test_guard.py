@@ -117,6 +117,13 @@ def test_it_counts_lines_and_knows_creations_and_deletions(guarded: Repo, enviro
     assert "'session-1': what it has in 'g'" in commit(guarded, environ, "g")
 
 
+def test_it_finds_lines_in_a_file_that_the_commit_moves(guarded: Repo, environ: dict[str, str]) -> None:
+    guarded.git("mv", "f", "moved")
+    assert TAKES.replace("'f'", "'moved'") in commit(guarded, environ, "-a")
+    guarded.git("mv", "g", "moved-too")
+    assert commit(guarded, environ) == ""
+
+
 @pytest.mark.parametrize("how", ["own", "ended", "off", "no git-ralph"])
 def test_it_is_silent(guarded: Repo, environ: dict[str, str], how: str, tmp_path: Path) -> None:
     env = {}
