@@ -155,14 +155,20 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     rest = [oid for oid in makers.commits() if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
-    by_origin = {(row.origin, one): row.oid for row in here for one in row.sessions(makers)}
+    by_origin: dict[tuple[tuple[str, str], str], list[_Row]] = {}
+    for row in here:
+        for session in row.sessions(makers):
+            by_origin.setdefault((row.origin, session), []).append(row)
+    made = set(makers.commits())
     found = []
     # Oldest first; within a second an amended commit comes before what it became.
     for row in [*others, *reversed(here)]:
         holds = row.oid in known or row.oid in inside
         for session in row.sessions(makers):
             if wish.wants(session, row.time):
-                became = None if holds else by_origin.get((row.origin, session))
+                # A session may make two commits within a second: what it made itself is the other one.
+                same = () if holds else by_origin.get((row.origin, session), ())
+                became = next((x.oid for x in same if x.subject == row.subject or x.oid not in made), None)
                 found.append(row.logged(session, holds, became))
     if head is not None:
         found += _persons(ctx, makers, head, wish)

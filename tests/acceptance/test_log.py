@@ -169,3 +169,13 @@ def test_an_undo_counts_the_lines_that_changed_and_not_what_lies_between(repo: R
     repo.ralph("undo", "--session", "S1")
     row = next(row for row in told(repo) if row["op"] == "undo")
     assert (row["added"], row["removed"]) == (2, 2)
+
+
+def test_a_commit_taken_back_did_not_become_another_of_the_same_second(repo: Repo) -> None:
+    for subject in ("one", "two"):
+        repo.edit("S1", "a", f"{subject}\n")
+        repo.ralph("commit", "--session", "S1", "-m", subject)  # the clock stands still
+    old = repo.head()
+    repo.git("reset", "-q", "--soft", "HEAD~")
+    rows = {row["commit"]: row for row in told(repo) if row["kind"] == "commit"}
+    assert (rows[old]["in_head"], rows[old]["became"]) == (False, None)
