@@ -10,8 +10,9 @@ goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
-for it; nor where the piece only added lines and the edit replaced all of them without keeping a word. A text
-of HEAD between a stash and its pop, which lacks the whole piece, tells nothing.
+for it; nor where the piece only added lines and the edit replaced all of them without keeping a word; nor
+where the file went back since to a text from before the line, and nothing of the edit stands. A text of HEAD
+between a stash and its pop, which lacks the whole piece, tells nothing.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. So does a gap inside one block of these lines,
@@ -130,6 +131,7 @@ class Attempt:
             or self.counts(killer)
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
+            or (known.is_undone(line) and not any(map(known.on_disk, known.births(killer))))
         ):
             return False
         return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)

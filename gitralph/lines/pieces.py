@@ -123,6 +123,11 @@ class Pieces(_States):
             self.parts[unit] = [text for text in texts if any(x in b"\n" + text for x in told)]
         return self.parts[unit]
 
+    def is_undone(self, line: int) -> bool:
+        """Tell whether the file went back to a text from before a line since the line was taken away."""
+        first, then = self.weave.returns[-1] if self.weave.returns else (0, 0)
+        return then <= self.weave.birth[line] and self.credit(line) < first
+
     def is_history(self, line: int) -> bool:
         return not self.in_head[line] and not self.on_disk(line)
 

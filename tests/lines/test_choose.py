@@ -303,3 +303,15 @@ def test_a_person_commits_what_he_wrote_instead_of_a_line_whose_block_head_has_w
     assert file.takes("s1") == [ONE, MINE, TWO, THREE]
     file.holds(ONE, MINE, TWO, THREE)
     assert file.takes(UNRECORDED) == [ONE, MINE, YOURS, TWO, THREE]
+
+
+def test_a_line_does_not_come_from_the_record_after_the_file_went_back_to_before_it() -> None:
+    """Rule 4: with the line, what another session had done to it was undone."""
+    file = File(text(ONE, THREE))
+    file.edit("s1", ONE, TWO, THREE)
+    file.holds(ONE, TWO, THREE)
+    file.edit("s1", ONE, MINE, THREE)
+    file.edit("s2", THREE)
+    assert file.takes("s1") == [ONE, MINE, THREE]
+    file.person(ONE, THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
