@@ -136,12 +136,11 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
     seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
-    converted = not is_plain(scene, state.path) or lost_crlf(head, disk, texts)
+    carried = _carried(scene, state) if texts and carry else []
+    converted = not is_plain(scene, state.path) or lost_crlf(head, disk, [*carried, *texts])
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
         head, disk = one_form(head), one_form(disk)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    carried = _carried(scene, state) if texts and carry else []
-    if converted:
         carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
     rows = [as_step(*row) for row in texts]
     start = head

@@ -180,7 +180,9 @@ def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
     """
     name = path.decode("utf-8", "surrogateescape")
     ends = [r for r in journal.records if r.op == "rename-from" and r.session == to.session]
-    fitting = [r for r in ends if r.other == name and r.before == to.after and r.is_exact]
+    ends = [r for r in ends if r.other == name and r.is_exact]
+    # Where git converts line ends, each journal may go on in a form of its own; one event wrote both records.
+    fitting = [r for r in ends if r.before == to.after] or [r for r in ends if r.ts == to.ts]
     return fitting[-1] if fitting else None
 
 
