@@ -17,6 +17,7 @@ from gitralph.decide.path_texts import line_set
 from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.trees import FILES
 from gitralph.hook.journal import GAP, replay
 from gitralph.lines.text import is_telling
 from gitralph.records import path_records
@@ -51,11 +52,13 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     gone = [path for path in pathspecs.recorded(ctx) if not os.path.lexists(os.path.join(root, path))]
     found: dict[bytes, Left] = {}
     for old, state in path_records.states_of(ctx.layout, gone).items() if free else ():
-        brought = untaken_lines(ctx.layout, state)
+        brought = lines_of_sessions(ctx.layout, state)
         for path in free if brought else ():
             came = line_set(scene.contents[path].data)
             for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
-                came -= line_set(read_blob(scene, entry)) if entry is not None else set()
+                came -= (
+                    line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()
+                )
             who = {brought[line] for line in came if line in brought}
             if who:
                 why = Why(Kind.LINES_OF_GONE, path=old)
@@ -63,12 +66,14 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     return found
 
 
-def untaken_lines(layout: Layout, state: PathState) -> dict[bytes, str]:
-    """The telling lines of records that no commit took, each with the session."""
-    pending = {record.offset for name in state.records for record in state.untold(name)}
+def lines_of_sessions(layout: Layout, state: PathState) -> dict[bytes, str]:
+    """The telling lines that sessions brought to a path, each with the session.
+
+    Whether a commit took a record decides nothing: it may have found nothing left, as after a move.
+    """
     found = dict[bytes, str]()
     for record, before, after in replay(state.journal, layout):
-        if record.op != GAP and record.offset in pending:
+        if record.op != GAP:
             came = line_set(after) - line_set(before)
             found |= dict.fromkeys(filter(is_telling, came), record.session)
     return found

@@ -20,7 +20,7 @@ from gitralph.git import history, hunks, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.hunks import DiffHunk
 from gitralph.git.run import Git
-from gitralph.git.trees import Entry
+from gitralph.git.trees import FILES, Entry
 from gitralph.records import manifests, path_records, sessions
 
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", guard_script.NARROW, "off"
@@ -137,13 +137,15 @@ def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequen
     """Uncommitted lines of sessions in new files that had stood in files which go: the commit moves these."""
     gone = [path for path, entry in staged.items() if entry is None]
     base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
-    new = {p: e for p, e in staged.items() if e is not None and base.lookup_safe(p) is None} if gone else {}
-    texts = {path: ctx.repo.objects.raw(entry.oid)[1] for path, entry in new.items()}
+    found = ((path, entry) for path, entry in staged.items() if entry is not None and entry.mode in FILES)
+    new = [(path, entry) for path, entry in found if base.lookup_safe(path) is None] if gone else []
+    texts = {path: ctx.repo.objects.raw(entry.oid)[1] for path, entry in new}
     counts = Counter[tuple[bytes, str]]()
     for state in path_records.states_of(ctx.layout, gone).values() if texts else ():
-        brought = persons.untaken_lines(ctx.layout, state)
+        brought, old = persons.lines_of_sessions(ctx.layout, state), base.lookup_safe(state.path)
+        known = line_set(ctx.repo.objects.raw(old.oid)[1]) if old is not None and old.mode in FILES else set()
         for path, text in texts.items():
-            whose = [brought[line] for line in line_set(text) if line in brought]
+            whose = [brought[line] for line in line_set(text) - known if line in brought]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
 

@@ -264,13 +264,15 @@ def test_lines_of_a_session_in_a_file_whose_move_is_in_head_are_not_taken(repo: 
     repo.edit("S1", "a", changed(l2="of the session"))
     repo.git("stash", "-q")
     repo.git("mv", "a", "moved")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
     repo.git("commit", "-q", "-m", "moved")
     repo.git("stash", "pop", "-q")
     assert repo.read("moved") == changed(l2="of the session").encode()
+    assert repo.commit("S1").status == "nothing"
     if edited:
         repo.edit("S2", "moved", changed(7, l2="of the session"))
-    answer = mine(repo, "--", "moved", code=4)
-    assert answer.left == {"moved": "contested"}
+    answer = mine(repo, code=4)
+    assert answer.left["moved"] == "contested"
     assert answer.document["left"][0]["sessions"] == ["S1"]
     repo.ralph("assign", "--to", "S1", "--", "moved:2")
     repo.commit("S1")

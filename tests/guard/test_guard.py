@@ -119,7 +119,11 @@ def test_it_counts_lines_and_knows_creations_and_deletions(guarded: Repo, enviro
 
 def test_it_finds_lines_in_a_file_that_the_commit_moves(guarded: Repo, environ: dict[str, str]) -> None:
     guarded.git("mv", "f", "moved")
-    assert TAKES.replace("'f'", "'moved'") in commit(guarded, environ, "-a")
+    guarded.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    guarded.git("add", "moved")
+    assert TAKES.replace("'f'", "'moved'") in commit(guarded, environ)
+    guarded.edit("S1", "g", "g, by the session\n")
+    guarded.commit("S1", checked=False)
     guarded.git("mv", "g", "moved-too")
     assert commit(guarded, environ) == ""
 
