@@ -152,14 +152,14 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     head = refs.read_head(ctx.repo).oid
     here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
     known = {row.oid for row in here}
-    rest = [oid for oid in makers.commits() if oid not in known]
+    made = dict.fromkeys(makers.commits())
+    rest = [oid for oid in made if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
     by_origin: dict[tuple[tuple[str, str], str], list[_Row]] = {}
     for row in here:
         for session in row.sessions(makers):
             by_origin.setdefault((row.origin, session), []).append(row)
-    made = set(makers.commits())
     found = []
     # Oldest first; within a second an amended commit comes before what it became.
     for row in [*others, *reversed(here)]:

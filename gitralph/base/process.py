@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 from gitralph.base import nul
 
-# A hook framework may stand between git and us, with a shell or two below it.
+# A hook framework may stand between git and us, with a shell or two below it. Without a bound a loop of pids
+# in a damaged /proc would hang.
 _FAR = 12
 # In bytes. Linux gives a program at most 6 MB of variables and words with the usual stack limit (execve(2)).
 _ENVIRON = 8 << 20

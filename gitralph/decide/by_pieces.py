@@ -104,7 +104,7 @@ def moved_over(scene: Scene, state: PathState) -> str | None:
     if path_texts.whole_only(scene, state) is not None or is_binary(data):
         return None
     old = scene.recorded_at(to.other_path)
-    left = path_records.left_by(old.journal, to, state.path)
+    left = path_records.left_by(scene.layout, old.journal, to, state.path)
     if left is None:
         return None
     known, _ = _as_it_left(scene, old, left)

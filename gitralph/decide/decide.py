@@ -144,7 +144,7 @@ def _is_moved_away(scene: Scene, state: PathState) -> bool:
     if (
         to is None
         or to.other_path != state.path
-        or path_records.left_by(state.journal, to, there.path) is not last
+        or path_records.left_by(scene.layout, state.journal, to, there.path) is not last
     ):
         return False
     return bool(there.came_with - scene.own) or not state.owners() <= scene.own

@@ -422,7 +422,7 @@ def _carried(scene: Scene, state: PathState) -> list[Row]:
     to, seen, out = path_records.arrival(state.journal), {state.path}, list[Row]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
-        left = path_records.left_by(old.journal, to, here.path)
+        left = path_records.left_by(scene.layout, old.journal, to, here.path)
         if left is None:
             break
         seen.add(old.path)

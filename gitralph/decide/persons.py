@@ -48,13 +48,14 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     # where a session moved the file, its records tell whose each line is
     states = ((path, state.journal) for path, state in scene.states.items() if path in scene.contents)
     free = [p for p, j in states if not path_records.arrival(j) and not path_records.last_arrival(j)]
+    known = {path: lines_of_sessions(ctx.layout, scene.states[path]) for path in free}
     root = os.fsencode(ctx.repo.root)
     gone = [path for path in pathspecs.recorded(ctx) if not os.path.lexists(os.path.join(root, path))]
     found: dict[bytes, Left] = {}
     for old, state in path_records.states_of(ctx.layout, gone).items() if free else ():
         brought = lines_of_sessions(ctx.layout, state)
         for path in free if brought else ():
-            came = line_set(scene.contents[path].data)
+            came = line_set(scene.contents[path].data) - known[path].keys()
             for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
                 came -= (
                     line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()

@@ -139,13 +139,17 @@ def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequen
     base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
     found = ((path, entry) for path, entry in staged.items() if entry is not None and entry.mode in FILES)
     new = [(path, entry) for path, entry in found if base.lookup_safe(path) is None] if gone else []
-    texts = {path: ctx.repo.objects.raw(entry.oid)[1] for path, entry in new}
+    texts = {path: line_set(ctx.repo.objects.raw(entry.oid)[1]) for path, entry in new}
+    for path, state in path_records.states_of(ctx.layout, texts).items():
+        texts[path] -= persons.lines_of_sessions(
+            ctx.layout, state
+        ).keys()  # these are found at the path itself
     counts = Counter[tuple[bytes, str]]()
     for state in path_records.states_of(ctx.layout, gone).values() if texts else ():
         brought, old = persons.lines_of_sessions(ctx.layout, state), base.lookup_safe(state.path)
         known = line_set(ctx.repo.objects.raw(old.oid)[1]) if old is not None and old.mode in FILES else set()
-        for path, text in texts.items():
-            whose = [brought[line] for line in line_set(text) - known if line in brought]
+        for path, lines in texts.items():
+            whose = [brought[line] for line in lines - known if line in brought]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
 

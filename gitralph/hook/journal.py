@@ -419,7 +419,7 @@ def parse(data: bytes) -> Journal:
 
 
 def waiting(data: bytes, start: int) -> set[str]:
-    """The sessions with untaken records, by the part of a journal from ``start`` to its end."""
+    """The sessions with a record that no commit took; ``data`` is a journal from ``start`` to its end."""
     found, upto = parse(data), dict[object, int]()
     for fields in found.log:
         end, session = fields.get("upto"), fields.get("session")

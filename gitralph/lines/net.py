@@ -119,7 +119,8 @@ def _counted(
             took -= {line for line in gone if taker.get(line) not in names}
             took |= {line for line in gone if taker.get(line) in names}
         else:
-            took -= gone  # who only brings back what the session wrote does not bring it
+            took -= gone
+            # who only brings back what the session wrote has no credit for it, see `pieces`
             brought -= {line for line in fresh if line in held or first.get(line) not in names}
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2

@@ -71,7 +71,7 @@ class Pieces(_States):
     heads: Heads
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
-    parts: dict[int, list[bytes]] = field(default_factory=dict)
+    parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
     """For each piece that was asked for, see `_parts`."""
 
     @cached_property
@@ -112,15 +112,16 @@ class Pieces(_States):
         if self.credit(line) < self.agreed and not self._waits[unit]:
             return True
         is_first = self.stood_by(line) == self.weave.birth[line]
-        return is_first and any(text not in split_lines(each) for each in self._parts(unit))
+        return is_first and any(text not in lines for lines in self._parts(unit))
 
-    def _parts(self, unit: int) -> list[bytes]:
-        """The texts of HEAD that have a line of a piece which waits now."""
+    def _parts(self, unit: int) -> list[set[bytes]]:
+        """The texts of HEAD that have a line of a piece which waits now, each as its lines."""
         if unit not in self.parts:
             waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
             told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
             texts = [text for text in self.heads() if text]
-            self.parts[unit] = [text for text in texts if any(x in b"\n" + text for x in told)]
+            texts = [text for text in texts if any(x in b"\n" + text for x in told)]
+            self.parts[unit] = [set(split_lines(text)) for text in texts]
         return self.parts[unit]
 
     def is_undone(self, line: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gitralph.base import files, locks
 from gitralph.base.layout import Layout
+from gitralph.git.texts import with_line_feeds
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Journal, Record
 from gitralph.records import commit_log, manifests
@@ -173,16 +174,20 @@ def tells_of_a_move(layout: Layout, path: bytes) -> bool:
         return False
 
 
-def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
+def left_by(layout: Layout, found: Journal, to: Record, path: bytes) -> Record | None:
     """The record with which a file left for ``path``, where the record ``to`` brought it in.
 
-    ``journal`` is that of the old path.
+    ``found`` is the journal of the old path.
     """
     name = path.decode("utf-8", "surrogateescape")
-    ends = [r for r in journal.records if r.op == "rename-from" and r.session == to.session]
+    ends = [r for r in found.records if r.op == "rename-from" and r.session == to.session]
     ends = [r for r in ends if r.other == name and r.is_exact]
-    # Where git converts line ends, each journal may go on in a form of its own; one event wrote both records.
-    fitting = [r for r in ends if r.before == to.after] or [r for r in ends if r.ts == to.ts]
+    fitting = [r for r in ends if r.before == to.after]
+    if ends and not fitting and to.before is None and to.hunks is not None:
+        # Where git has changed the line ends before the move, each journal goes on in a form of its own.
+        text = with_line_feeds(b"".join(line for hunk in to.hunks for line in hunk.lines))
+        texts = ((r, before) for r, before, _ in journal.replay(found, layout) if r in ends)
+        fitting = [r for r, before in texts if before is not None and with_line_feeds(before) == text]
     return fitting[-1] if fitting else None
 
 
@@ -206,14 +211,14 @@ def last_arrival(journal: Journal) -> Record | None:
 def _came_with(layout: Layout, path: bytes, to: Record | None) -> set[str]:
     found, seen = set[str](), {path}
     while to is not None and to.other_path is not None and to.other_path not in seen:
-        journal, here = read_journal(layout, to.other_path), path
-        left = left_by(journal, to, here)
+        there, here = read_journal(layout, to.other_path), path
+        left = left_by(layout, there, to, here)
         if left is None:
             break
         path = to.other_path
         seen.add(path)
-        found |= {r.session for r in journal.records if r.op != GAP and r.offset < left.offset}
-        to = arrival(journal)
+        found |= {r.session for r in there.records if r.op != GAP and r.offset < left.offset}
+        to = arrival(there)
     return found
 
 

@@ -443,3 +443,19 @@ def test_a_line_in_a_moved_file_is_its_authors_in_status_and_waits_for_the_move(
     assert "whose commit goes first" in answer.notes
     assert repo.commit("S1", checked=False).paths == {"a": "D", "moved": "A"}
     assert repo.blob("moved") == repo.read("moved")
+
+
+def test_who_moves_a_file_and_edits_it_at_once_keeps_his_edit(repo: Repo) -> None:
+    """As a patch does that moves a file: one event, and the text that left is not the one that came."""
+    repo.edit("S2", "a", TEN.replace("line 2\n", "of the second\n"))
+    before = repo.read("a")
+    assert before is not None
+    after = before.decode().replace("line 8\n", "of the mover\n")
+    repo.remove("a")
+    repo.write("moved", after)
+    event = {"session": "S1", "cwd": str(repo.root), "event": "rename", "path": "a", "to": "moved"}
+    repo.hook("generic", {**event, "before": before.decode(), "after": after})
+    repo.commit("S1", code=4)
+    repo.commit("S2")
+    assert repo.commit("S1").paths == {"a": "D", "moved": "A"}
+    assert repo.blob("moved").decode() == after

@@ -277,3 +277,13 @@ def test_lines_of_a_session_in_a_file_whose_move_is_in_head_are_not_taken(repo: 
     repo.ralph("assign", "--to", "S1", "--", "moved:2")
     repo.commit("S1")
     assert repo.blob("moved").decode() == changed(l2="of the session")
+
+
+def test_lines_that_a_session_took_from_a_file_to_another_are_its_own(repo: Repo) -> None:
+    """It removes the first file; what it recorded at the second tells whose each line there is."""
+    repo.edit("S1", "new", "of the session\n")
+    repo.edit("S1", "a", changed(l2="of the session"))
+    repo.delete("S1", "new")
+    repo.write("a", changed(7, l2="of the session"))
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a").decode() == changed(7)

@@ -128,6 +128,15 @@ def test_it_finds_lines_in_a_file_that_the_commit_moves(guarded: Repo, environ: 
     assert commit(guarded, environ) == ""
 
 
+def test_it_counts_lines_once_that_a_session_wrote_to_another_file(
+    guarded: Repo, environ: dict[str, str]
+) -> None:
+    guarded.edit("S1", "moved", changed(5))
+    guarded.delete("S1", "f")
+    guarded.git("add", "-A")
+    assert commit(guarded, environ).count("in 'moved'") == 1
+
+
 @pytest.mark.parametrize("how", ["own", "ended", "off", "no git-ralph"])
 def test_it_is_silent(guarded: Repo, environ: dict[str, str], how: str, tmp_path: Path) -> None:
     env = {}

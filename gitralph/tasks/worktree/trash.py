@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
-from gitralph.base.quote import c_quote, shown
+from gitralph.base.quote import c_quote, few
 from gitralph.git import listing, worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git
@@ -200,10 +200,9 @@ def parents_of(git: Git, commit: str) -> list[str]:
     return found
 
 
-def describe_paths(paths: list[bytes], most: int = 10) -> str:
+def describe_paths(paths: list[bytes]) -> str:
     """A few paths for a sentence."""
-    names = ", ".join(f"'{shown(p)}'" for p in paths[:most])
-    return names + (f" and {len(paths) - most} more" if len(paths) > most else "")
+    return few(paths, 10)
 
 
 # --- ``git ralph worktree restore`` ---
