@@ -3,7 +3,7 @@
 1. A line that comes stands on disk, or under another session's recorded edit; its last writer is the
    session, or is named in the commit's trailer. 2. A line that goes is off disk, and the session, or one
 that is named, took it away last. 3. The staged change is the same before and after. 4. Nothing else moved.
-And nothing of the session's stays out unsaid.
+And nothing of the session's stays out unsaid; what a note told need not be told again while all stays so.
 
 FOREIGN   a word or a line that others wrote came, or a line that only others took away went
 REVIVED   a line came that is neither on disk nor under another's recorded edit, or one went that is on disk
@@ -218,6 +218,8 @@ class Commit:
     forced: bool = False
     read: Callable[[bytes | None], Text] = as_text
     """What counts as the lines of a file."""
+    told: Mapping[str, object] = field(default_factory=dict)
+    """Paths that an earlier call was done with and told of, and how `state` of each was then."""
 
     def text(self, files: Mapping[str, tuple[int, str]], path: str) -> Text:
         return self.read(self.objects.read(files[path][1])[1]) if path in files else None
@@ -242,7 +244,7 @@ class Commit:
             landed=frozenset()
             if mover == self.who
             else frozenset(lines_of(self.text(self.before.head, old))),
-            said=not asked or self._said(path),
+            said=not asked or self._said(path) or self.told.get(path) == self.state(self.before, path),
         )
 
     @property
@@ -253,6 +255,19 @@ class Commit:
         """Tell whether the tool told that something of a path stays out."""
         rows = [row for row in self.document["left"] if row["path"] == path and row["reason"] != "unchanged"]
         return bool(rows) or any(f"'{path}'" in note for note in self.document["notes"])
+
+    def state(self, shot: Shot, path: str) -> tuple[object, ...]:
+        """What HEAD and the disk have of a path."""
+        return shot.head.get(path), shot.disk.get(path)
+
+    @property
+    def settled(self) -> dict[str, object]:
+        """Paths of which a note tells and no row: to say the same again would be noise."""
+        left = {row["path"] for row in self.document["left"] if row["reason"] != "unchanged"}
+        told = [
+            path for path in {*self.after.disk, *self.after.head} if self._said(path) and path not in left
+        ]
+        return {path: self.state(self.after, path) for path in told}
 
     @property
     def renamed(self) -> set[str]:

@@ -115,6 +115,8 @@ class Player:
         self.heard: list[str] = []
         self.before_commit: set[str] = set()
         self.told: set[tuple[str, str, str, str]] = set()
+        self.settled: dict[str, dict[str, object]] = {}
+        """Each session's paths that a call was done with and told of."""
         self.truth.observe(0, "base", {}, texts(self.world.shot))
         self._compare(0, self.world.shot)
 
@@ -222,6 +224,7 @@ class Player:
         else:
             self.tally.nothing += 1
         faults += judge(self.truth, commit)
+        self.settled[step.actor] = {**commit.told, **commit.settled}
         stays = any(row["reason"] != "unchanged" for row in document["left"])
         if stays and self._is_clean(before):
             faults.append(Fault("GHOST", "something is left though HEAD, index and files are the same"))
@@ -243,6 +246,7 @@ class Player:
             includes,
             paths,
             step.verb == "ralph-include",
+            told=self.settled.get(step.actor, {}),
         )
 
     def _call(self, faults: list[Fault], *args: str) -> dict[str, Any] | None:

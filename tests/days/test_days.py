@@ -91,8 +91,8 @@ def _day(steps: str) -> Day:
     return Day(1, parse(steps), lines=(8, 4, 4, 4), noise=0)
 
 
-def _told(status: str, *left: dict[str, object]) -> Done:
-    document = {"status": status, "paths": [], "left": left, "notes": []}
+def _told(status: str, *left: dict[str, object], notes: tuple[str, ...] = ()) -> Done:
+    document = {"status": status, "paths": [], "left": left, "notes": notes}
     return Done(4 if status == "refused" else 0, json.dumps(document).encode(), b"")
 
 
@@ -112,6 +112,13 @@ def _careless(place: Place) -> Done:
 def _lazy(_place: Place) -> Done:
     """Never finds anything."""
     return _told("nothing")
+
+
+def _tired(place: Place) -> Done:
+    """Never finds anything, and tells of it once."""
+    first = place.git("config", "--get", "days.told")
+    place.git("config", "days.told", "yes")
+    return _told("nothing", notes=("'a' line 1: stays out",) if first else ())
 
 
 def _stubborn(_place: Place) -> Done:
@@ -149,6 +156,8 @@ ASK = "9 s1 ralph flag=1"
         (_lazy, MINE + "2 h stash\n" + ASK, None),
         (_lazy, MINE + "2 h commit-all\n" + MOVED + ASK, None),
         (_lazy, MINE + MOVED + ASK, "FORGOTTEN (its line on disk stays out)"),
+        (_tired, MINE + ASK + "\n10 s1 ralph flag=1", None),
+        (_tired, MINE + ASK + "\n10 s1 insert at=6 new=1\n11 s1 ralph flag=1", "FORGOTTEN (its line on disk"),
         (_reviving, REMOVED + ASK, "REVIVED (somebody had taken it away, and HEAD agrees)"),
         (_reviving, REMOVED + "5 h reset-mixed flag=1\n" + ASK, None),
         (_careless, "1 h insert file=b at=1 new=1\n2 h add file=b\n3 " + MINE[2:] + ASK, "STAGED"),

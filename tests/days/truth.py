@@ -11,7 +11,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 GIT = "git"
@@ -61,7 +61,7 @@ class Edit:
     actor: str = GIT
     put: bool = False
     again: bool = False
-    """Git had undone it, and a person did it again: the session's, or nobody's."""
+    """Git or a person had undone it, and a person did it again: the session's, or nobody's."""
 
 
 UNSEEN = Edit()
@@ -95,8 +95,8 @@ class Truth:
     """File to the texts that git took off the disk, what was in `equal` then, and when: a stash is popped."""
     _back: dict[str, tuple[int, int]] = field(default_factory=dict)
     """File to the steps between which it was edited to the text that git brought back: pending again."""
-    _seen: dict[str, Text] = field(default_factory=dict)
-    """File to its text before the person's changes that nothing recorded came after."""
+    _seen: dict[str, tuple[Text, dict[str, Edit]]] = field(default_factory=dict)
+    """File to its text, and the last edits, before the person's changes that nothing recorded came after."""
 
     def edit(self, path: str, token: str) -> Edit:
         return self.edits.get((path, token), UNSEEN)
@@ -142,8 +142,10 @@ class Truth:
             if old is None or new is None:  # that a file is there is a line, too
                 was, now = was | _there(old), now | _there(new)
             views = [(old or (), new or ())]
+            firsts: dict[str, Edit] = {}
             if actor == HUMAN:  # who looks only now cannot tell what he did in two steps
-                views.append((self._seen.setdefault(path, old) or (), new or ()))
+                seen, firsts = self._seen.setdefault(path, (old, {}))
+                views.append((seen or (), new or ()))
                 for view in views:
                     self._note_corrections(path, *view)
             else:
@@ -161,13 +163,14 @@ class Truth:
             else:
                 for token in was ^ now:
                     last = self.edit(path, token)
-                    # a person who does again what git had undone: no record tells that from git's own doing
-                    again = actor == HUMAN and last.actor[:1] == "s" and last.put == (token in now)
-                    self.edits[path, token] = Edit(
-                        last.step if again else step, last.actor if again else actor, token in now, again
-                    )
-                    if token in now and not again:
-                        self.bringer[path, token] = actor
+                    # a person who does again what git or he had undone: no record tells that from its having
+                    # been so all the time
+                    known = (last, firsts.setdefault(token, last)) if actor == HUMAN else ()
+                    done = [one for one in known if one.actor[:1] == "s" and one.put == (token in now)]
+                    edit = replace(done[0], again=True) if done else Edit(step, actor, token in now)
+                    self.edits[path, token] = edit
+                    if token in now:
+                        self.bringer[path, token] = edit.actor
                 for view in views:
                     self._pair(step, path, *view, self.instead)
 
