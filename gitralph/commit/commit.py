@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
@@ -59,27 +59,26 @@ def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     if not made.refusals or request.wishes.skip_entangled:
         return
 
-    raise Refused(
-        advice.headline(ctx.layout, made.refusals),
-        *_ways(ctx, request, made).after_refusal(made.refusals),
-        left=made.left,
-    )
+    with _ways(ctx, request, made) as ways:
+        hints = ways.after_refusal(made.refusals)
+    raise Refused(advice.headline(ctx.layout, made.refusals), *hints, left=made.left)
 
 
-def _ways(ctx: Context, request: Request, made: Draft) -> ways_out.Ways:
+@contextmanager
+def _ways(ctx: Context, request: Request, made: Draft) -> Iterator[Ways]:
+    """The ways out of a refusal. All are tried on one bench, where git makes the blob of a file once."""
+    with open_bench(ctx, quarantine=True) as bench:
+        yield Ways(ctx, request, made, lambda other: _would_be_made(ctx, bench, other))
 
-    return Ways(ctx, request, made, lambda other: _would_be_made(ctx, other))
 
-
-def _would_be_made(ctx: Context, request: Request) -> bool:
+def _would_be_made(ctx: Context, bench: Workbench, request: Request) -> bool:
     """True when this commit would be made now, hooks left aside."""
-    bench = open_bench(ctx, quarantine=True)
-    with bench:
-        made = drafted(ctx, bench, request)
-        if made.refusals and not request.wishes.skip_entangled:
-            return False
-        made = _without_staged(ctx, bench, request, made)
-        return bool(made.entries) and not _index_plan(ctx, bench, made)[1].conflicts
+    inner = bench.inner(ctx.repo.common_dir)
+    made = drafted(ctx, inner, request)
+    if made.refusals and not request.wishes.skip_entangled:
+        return False
+    made = _without_staged(ctx, inner, request, made)
+    return bool(made.entries) and not _index_plan(ctx, inner, made)[1].conflicts
 
 
 def dry_run(ctx: Context, request: Request) -> Result:
@@ -297,11 +296,10 @@ def _plan_index(
     """The index after the commit. Raises Refused where a staged version stands in the way."""
     copy, plan = _index_plan(ctx, bench, made)
     if plan.conflicts:
-        raise Refused(
-            advice.headline(ctx.layout, plan.conflicts),
-            *_ways(ctx, request, made).after_staged(plan.conflicts),
-            left=(*made.left, *plan.conflicts),
-        )
+        with _ways(ctx, request, made) as ways:
+            hints = ways.after_staged(plan.conflicts)
+        left = (*made.left, *plan.conflicts)
+        raise Refused(advice.headline(ctx.layout, plan.conflicts), *hints, left=left)
     return copy, plan
 
 
