@@ -5,6 +5,7 @@ the new name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
@@ -96,6 +97,12 @@ def settle(
     by_path = {one.path: one for one in decided}
     if scene.wishes.whole_file:
         return list(by_path.values()), []  # the user named each path, to be taken as it stands
+    for path, found in by_path.items():
+        # what another moved is taken with his lines, never with those that came along with the file
+        if scene.wishes.include_entangled and found.includes and found.taken:
+            wide = replace(scene, family=(*scene.family, *found.includes))
+            for move in _moves(wide, {path: states[path]}):
+                by_path[path] = _without_others(wide, move, by_path[path])
     moves = list(_moves(scene, states))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
