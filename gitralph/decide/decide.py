@@ -114,7 +114,10 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         return Outcome(path) if is_told else _void(scene, state)
     if others:
         return by_pieces.separated(scene, state, others)
-    is_whole = path_texts.path_level(scene, state) or path_texts.whole_only(scene, state) is not None
+    is_path_level = path_texts.path_level(scene, state)
+    if is_path_level and (makers := text_chain.makers(scene, state)):
+        return by_pieces.separated(scene, state, makers)
+    is_whole = is_path_level or path_texts.whole_only(scene, state) is not None
     if is_whole or is_binary(content.data):
         return _whole(scene, state)
     since = records_since_head(scene, state)

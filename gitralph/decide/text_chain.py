@@ -127,6 +127,12 @@ def others(scene: Scene, state: PathState) -> list[str]:
     return sorted((found | state.bare | _came_with(scene, state, since)) - scene.own)
 
 
+def makers(scene: Scene, state: PathState) -> list[str]:
+    """The other sessions of which a shell command may have changed the file since it was as in HEAD."""
+    since = maybe_since_head(scene, state)
+    return sorted({name for r in since if r.op == GAP for name in r.may} - scene.own)
+
+
 def _came_with(scene: Scene, state: PathState, since: list[Record]) -> set[str]:
     """The sessions that edited the file at its old path and had something uncommitted when it was moved."""
     to = path_records.arrival(state.journal) if state.came_with else None

@@ -79,6 +79,25 @@ def keep(path: str, fields: dict[str, object], picture: Picture | None) -> None:
     files.write_whole(path, jsonline.dumps(fields).encode("ascii"))
 
 
+def begun(path: str) -> list[int]:
+    """The device and the time of a file that was just made: what is older there was there before it.
+
+    Both times are the kernel's own, which no program sets (ctime in inode(7)).
+    """
+    found = os.stat(path)
+    return [found.st_dev, found.st_ctime_ns]
+
+
+def is_older(file: str, since: object) -> bool:
+    """True where a file has not changed since :func:`begun`; false where nobody can tell."""
+    try:
+        found = os.lstat(file)
+    except OSError:
+        return False
+    told = isinstance(since, list) and len(since) == 2 and all(type(n) is int for n in since)
+    return told and isinstance(since, list) and found.st_dev == since[0] and found.st_ctime_ns < since[1]
+
+
 def load(path: str) -> dict[str, object] | None:
     """What was kept of a running command, None when there is none or it is damaged."""
     try:

@@ -55,6 +55,7 @@ class _Finder:
         self.before, self.after, self.place = look.before, look.after, look.place
         self.told: list[str] = []
         self.texts: dict[tuple[str, bytes], bytes] = {}
+        self.bases: dict[str, tuple[bytes, ...]] = {}
 
     def made(self, rows: list[tuple[str, ChangedPath]]) -> list[Made]:
         """The command's part of each row."""
@@ -110,7 +111,8 @@ class _Finder:
             found = [self.texts.get((oid, path)) for oid in oids if oid.strip("0")]
             if not found or None in found:
                 return False, None
-            return self._nearest([text for text in found if text is not None], after)
+            self.bases[name] = tuple(text for text in found if text is not None)
+            return self._nearest(self.bases[name], after)
         oid = form.before[0]
         text = shellcalls.text_of(self.look.path, self.look.kept, oid) if oid and oid != UNKNOWN else None
         return text is not None and self._is_left_alone(name, path, text, after), text
@@ -127,7 +129,7 @@ class _Finder:
         fresh = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([before])
         return fresh.isdisjoint(shellsteps.lines_of([self.texts.get((oid, path), after or b"")]))
 
-    def _nearest(self, texts: list[bytes], after: bytes | None) -> tuple[bool, bytes | None]:
+    def _nearest(self, texts: tuple[bytes, ...], after: bytes | None) -> tuple[bool, bytes | None]:
         """Of two HEADs' texts the one from which the command began; unknown where lines of both come."""
         best = min(texts, key=lambda text: len(shellsteps.touched(text, after)))
         others = shellsteps.lines_of(text for text in texts if text != best)
@@ -154,7 +156,9 @@ class _Finder:
         one.oid = oid
         old_mode = form.before[1] if form.before is not None else (new[4] if new is not None else None)
         one.mode = (old_mode, mode)
-        one.mtime = _mtime(os.path.join(self.root, name))
+        file = os.path.join(self.root, name)
+        one.mtime, one.bases = _mtime(file), self.bases.get(name, ())
+        one.was_hidden = form.before is None and shellcalls.is_older(file, self.look.kept.get("since"))
         return one
 
     def _stashed(self, names: list[str]) -> dict[str, list[tuple[Texts, bool]]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from gitralph.base import files
 from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
-from gitralph.hook import journal, record, sessionfile, shellforms, windows
+from gitralph.hook import journal, record, sessionfile, shellcalls, shellforms, windows
 from gitralph.hook.journal import GAP, NONE, WINDOW, Journal, Record
 from gitralph.hook.windows import ChangedPath, Window
 
@@ -34,11 +34,14 @@ class Made:
 
     ``is_known`` is false where the texts are unknown; then only ``oid`` tells what stands there. ``tracked``:
     git had the path, or the file was moved from a path that git had. ``other`` is the other end of a move.
-    ``move`` is the move of which this is the change in the same call.
+    ``move`` is the move of which this is the change in the same call. ``bases`` are the texts of all HEADs
+    from which the command may have begun. ``was_hidden``: git shows the file only now, and nobody changed it
+    meanwhile.
     """
 
     __slots__ = (
         "after",
+        "bases",
         "before",
         "form",
         "is_known",
@@ -50,6 +53,7 @@ class Made:
         "other",
         "path",
         "tracked",
+        "was_hidden",
     )
 
     def __init__(self, path: bytes, form: ChangedPath, texts: Texts | None, tracked: bool) -> None:
@@ -64,6 +68,8 @@ class Made:
         self.other: bytes | None = None
         self.move: Made | None = None
         self.mtime: int | None = None
+        self.bases: tuple[bytes, ...] = ()
+        self.was_hidden = False
 
     @property
     def is_new(self) -> bool:
@@ -74,11 +80,12 @@ class Made:
 def pair_moves(made: list[Made]) -> list[Made]:
     """Find files that a command moved; the move and a change of the text become two things.
 
-    A text went at one path and came at exactly one other, unchanged or with at least half of its lines.
+    A text went at one path and came at exactly one other, unchanged or with at least half of its lines. Of
+    several equal files those whose names end alike are one: a package moves with all its `__init__.py`.
     """
-    gone = [one for one in made if one.is_known and one.before and one.after is None]
-    came = [one for one in made if one.is_known and one.after and one.before != one.after]
-    pairs = _alike(gone, came, lambda old, new: old.before == new.after)
+    gone = [one for one in made if one.is_known and one.before is not None and one.after is None]
+    came = [one for one in made if one.is_known and one.after is not None and one.before != one.after]
+    pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
     new = [one for one in came if one.before is None and one not in pairs]
     if len(rest) * len(new) <= _PAIRS:
@@ -92,9 +99,34 @@ def pair_moves(made: list[Made]) -> list[Made]:
     return out
 
 
+def _equal(gone: list[Made], came: list[Made]) -> dict[Made, Made]:
+    """The moves without a change. An empty file that is there under another name need not be the same."""
+    by_text: dict[bytes | None, list[Made]] = {}
+    for one in came:
+        by_text.setdefault(one.after, []).append(one)
+    found = [(old, new) for old in gone for new in by_text.get(old.before, ())]
+    if len(found) > _PAIRS:
+        return _single(found)
+    ends = [(_same_end(old.path, new.path), old, new) for old, new in found]
+    pairs: dict[Made, Made] = {}
+    for length in sorted({each[0] for each in ends}, reverse=True):
+        level = [(old, new) for same, old, new in ends if same == length and (old.before or length)]
+        pairs |= _single([(o, n) for o, n in level if o not in pairs.values() and n not in pairs])
+    return pairs
+
+
+def _same_end(old: bytes, new: bytes) -> int:
+    """How many names at the end of two paths are the same."""
+    pairs = list(zip(reversed(old.split(b"/")), reversed(new.split(b"/")), strict=False))
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
+
+
 def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
     """For each move the new end and its old one, where neither could belong to another move."""
-    found = [(old, new) for old in gone for new in came if test(old, new)]
+    return _single([(old, new) for old in gone for new in came if test(old, new)])
+
+
+def _single(found: list[tuple[Made, Made]]) -> dict[Made, Made]:
     olds, news = Counter(id(old) for old, _ in found), Counter(id(new) for _, new in found)
     return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
 
@@ -149,6 +181,34 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
     return sorted(found)
 
 
+def _untold(lay: Layout, call: "Call", known: Journal, path: bytes) -> set[str]:
+    """The other sessions that may have edited a path without a record: none of them tells its lines.
+
+    A tool has begun an edit and not told the end, or a script claimed the path alone since the command began.
+    """
+    wanted, line = record.path_text(path), line_form(path) + b"\n"
+    found = set[str]()
+    for name in files.names(lay.calls):
+        calls = [one for one in files.names(f"{lay.calls}/{name}") if not one.startswith("shell-")]
+        if any(record.path_of_call(f"{lay.calls}/{name}/{one}") == wanted for one in calls):
+            found.add(_session_of(name))
+    told = {one.session for one in known.records}
+    for name in files.names(lay.own):
+        session, manifest = _session_of(name.removesuffix(".files")), f"{lay.own}/{name}"
+        if not name.endswith(".files") or session in told or call.is_older(manifest):
+            continue
+        try:
+            if line in files.read_bytes(manifest, _JOURNAL).splitlines(keepends=True):
+                found.add(session)
+        except OSError:
+            continue
+    return found - {call.window.session}
+
+
+def _session_of(stem: str) -> str:
+    return stem.partition("~")[0]  # see `Layout.stem`
+
+
 class Call:
     """The command that is recorded: its session, its call, and how its new files are treated.
 
@@ -169,6 +229,10 @@ class Call:
     def _told(self, key: str) -> str | None:
         value = self.fields.get(key)
         return value if isinstance(value, str) else None
+
+    def is_older(self, file: str) -> bool:
+        """True where nobody has changed a file since the command began."""
+        return shellcalls.is_older(file, self.fields.get("since"))
 
     def record(self, lay: Layout, made: Made, texts: Texts | None, disk: record.OnDisk) -> Record:
         """The record of one change by this command, as long as nothing speaks against it."""
@@ -206,7 +270,8 @@ def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
 
 def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     """Record what a command did; returns lines for the log."""
-    made = pair_moves(made)
+    # A folder's move changes none of its files, so only what was not moved can have been there before.
+    made = [one for one in pair_moves(made) if one.op is not None or not one.was_hidden]
     new = [one for one in made if one.is_new]
     told = []
     if len(new) > _NEW:
@@ -228,17 +293,24 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
     with files.Locked(lay.journal(made.path)) as fd:
         known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
         has_edits = _has_edits(known, call.window.session)
-        if made.op is not None and not made.tracked:
-            if not has_edits and not _has_edits(_journal(lay, made.other), call.window.session):
+        if made.op is not None and not made.tracked and not has_edits:
+            old = known if made.op == "rename-from" else _journal(lay, made.other)
+            offer = _offer_of(old, made.before if made.op == "rename-from" else made.after)
+            if offer is not None and made.op == "rename-to":  # it is offered on, under its new name
+                made.op = made.other = None
+                rivals = [*rivals, *offer.may]
+            elif offer is not None or all(record.op == GAP for record in old.records):
                 return  # the command explains the move, but not whose the text is
+        if made.op is not None:
             made.tracked = True
         if made.move is not None and not made.move.tracked:
             return
+        untold = _untold(lay, call, known, made.path)
         pieces = _pieces(lay, call.window, known, made)
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
-            may = sorted({call.window.session, *rivals, *with_whom})
+            may = sorted({call.window.session, *rivals, *untold, *with_whom})
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
             is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
@@ -251,6 +323,13 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
             else:
                 sessionfile.claim(lay, call.window.session, line_form(made.path))
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
+
+
+def _offer_of(known: Journal, text: bytes | None) -> Record | None:
+    """The record of a command that made a whole new file, where the file is still as it was left."""
+    last = known.records[-1] if known.records else None
+    is_offer = last is not None and last.op == GAP and last.may and last.before is None
+    return last if is_offer and last is not None and last.after == journal.text_id(text or b"") else None
 
 
 def _has_edits(known: Journal, session: str) -> bool:
@@ -287,8 +366,9 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
     if not inside:
         return [((made.before, made.after), set())] if _differs(made) else []
     rows = [(r, b, a) for r, b, a in journal.replay(known, lay) if r.offset in inside]
-    if not all(r.is_exact for r, _, _ in rows):
-        return []
+    if others := {r.session for r, _, _ in rows if not r.is_exact} - {window.session}:
+        return [((made.before, made.after), others)]
+    rows = [row for row in rows if row[0].is_exact]
     # Hooks take their time. So a record of something before the picture, or after the command's end, may be
     # among these records.
     late = [n for n, (_, _, after) in enumerate(rows) if after == made.before]
@@ -297,6 +377,8 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         early = [n for n, (_, before, _) in enumerate(rows) if before == made.after]
         rows = rows[: early[0]] if early else rows
     out: list[tuple[Texts | None, set[str]]] = []
+    if made.bases and rows:  # what others did in between began where the command did
+        made.before = min(made.bases, key=lambda text: len(touched(text, rows[0][1])))
     at = made.before
     steps: list[Texts] = []
     for _, before, after in rows:

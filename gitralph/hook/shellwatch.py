@@ -196,6 +196,7 @@ def begin(
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster
+    kept["since"] = shellcalls.begun(path)
     # The note comes before the picture. So what another session does while git looks falls inside the window,
     # not before it.
     _note(lay, {"open": kept["id"], **told})

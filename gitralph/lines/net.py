@@ -35,6 +35,7 @@ _FEW = 8
 
 
 _NONE: dict[bytes, Collection[str | None]] = {}
+_OFFERED = "?"  # no session's id, which is a safe form (`ids.safe_form`)
 
 
 def caught(
@@ -58,10 +59,11 @@ def caught(
     went, came = difference(head, text)
     asked = {*came, *went}
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
-    found = _counted(head, text, disk, steps, owners, names, asked, superseded, strict, held)
+    changes = _changes(steps, disk, None in names)
+    found = _counted(head, text, disk, changes, owners, names, asked, superseded, strict, held)
     if found is not None:
         return found
-    rows = [each for each in _changes(steps, disk) if each[0] in names]
+    rows = [each for each in changes if each[0] in names]
     found = _of_words(head, text, disk, steps, rows, came)
     if found is not None:
         return found
@@ -76,7 +78,7 @@ def _counted(
     head: bytes | None,
     text: bytes | None,
     disk: bytes | None,
-    steps: Sequence[Step],
+    changes: Sequence[Change],
     owners: Collection[str],
     names: set[str | None],
     asked: Collection[bytes],
@@ -92,7 +94,7 @@ def _counted(
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
     first = dict[bytes, str]()
     times, most = Counter[bytes](), old | now
-    changes, when = _changes(steps, disk), dict[bytes, int]()
+    when = dict[bytes, int]()
     for number, (owner, before, after, takes) in enumerate(changes):
         went, came = _given(after, takes) if takes else difference(before, after)
         for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
@@ -200,13 +202,17 @@ def _repeated(text: bytes | None, asked: Collection[bytes]) -> set[bytes]:
 Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
 
 
-def _changes(steps: Sequence[Step], disk: bytes | None) -> list[Change]:
-    """Who changed the file from which text to which; gaps count, and so do lines given by a person."""
+def _changes(steps: Sequence[Step], disk: bytes | None, by_person: bool) -> list[Change]:
+    """Who changed the file from which text to which; gaps count, and so do lines given by a person.
+
+    An offered gap corrects nobody's line, see `follow`: it counts as another session's, but for a person.
+    """
     found = list[Change]()
     for step in steps:
         if found and found[-1][2] != step.before:
             found.append((None, found[-1][2], step.before, ()))
-        found.append((step.owner, step.before, step.after, step.takes))
+        owner = _OFFERED if step.offered and step.owner is None and not by_person else step.owner
+        found.append((owner, step.before, step.after, step.takes))
     if found and found[-1][2] != disk:
         found.append((None, found[-1][2], disk, ()))
     return found

@@ -42,7 +42,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     while waiting:
         # Hooks of parallel calls finish in any order (with every live agent calls overlap). So the record
         # that fits the text comes first. Where none fits, the recorded order is the best there is.
-        path = _path(waiting, text) or _told_later(waiting) or [0]
+        path = _told_since(waiting) or _path(waiting, text) or _told_later(waiting) or [0]
         for step in [waiting[at] for at in path]:
             # A tool read the file before another tool wrote it, and wrote it afterwards without losing a line
             # of the other. The file holds both edits, so the record's own text before is wrong.
@@ -76,6 +76,20 @@ def _told_later(waiting: Sequence[Step]) -> list[int]:
         step = waiting[at]
         # An edit that leads back to where the first record began is an undo made after it.
         if step.by_shell and step.after == first.before != step.before and step.before != first.after:
+            return [at]
+    return []
+
+
+def _told_since(waiting: Sequence[Step]) -> list[int]:
+    """Return the edit that a tool made before a shell command ended, and told of only afterwards.
+
+    The command's record is offered, and holds that edit too.
+    """
+    first = waiting[0]
+    for at in range(1, min(len(waiting), _REACH)) if first.offered else ():
+        step = waiting[at]
+        is_tool = step.owner is not None and step.seen and step.after != step.before == first.before
+        if is_tool and _keeps(first, step.after):
             return [at]
     return []
 

@@ -9,7 +9,7 @@ from gitralph.base import gitdir, layout
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import shown
 from gitralph.git.context import Context
-from gitralph.hook import record, sessionfile
+from gitralph.hook import record, sessionfile, shellforms
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import OutsideError, Target
 from gitralph.sessions import transcript_claims
@@ -77,6 +77,7 @@ def _note(target: Target, session: str) -> None:
         mode=(None, disk.mode),
         unknown_before=True,
         tool="track",
+        shells=shellforms.mark(lay),
         ts=sessionfile.now(),
         head=gitdir.head_oid(target.place),
     )

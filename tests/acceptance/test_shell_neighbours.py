@@ -1,0 +1,199 @@
+"""What stands beside a shell command while it runs: others' tools, claims, hidden files, a person's work."""
+
+import os
+import shutil
+
+import pytest
+
+from tests.support import payloads, shells
+from tests.support.repo import Repo
+from tests.support.shells import Shell
+from tests.support.texts import TEN, changed
+
+THREE = changed(3, "three")
+EIGHT = changed(8, "eight of S2")
+BOTH = changed(8, "eight of S2", THREE)
+
+
+def _text(repo: Repo, path: str, commit: str = "HEAD") -> str:
+    return repo.blob(path, commit).decode()
+
+
+# --- what git did not show before is not made by the command ---
+
+
+@pytest.mark.parametrize("how", ["checkout", "rule", "exclude", "another's edit"])
+def test_an_ignored_file_that_a_command_uncovers(repo: Repo, how: str) -> None:
+    """It was there before; with `include` it would be the session's."""
+    repo.git("config", "ralph.shellEdits", "include")
+    exclude = repo.common / "info/exclude"
+    repo.write(".gitignore", "nothing\n" if how == "exclude" else ".env\n")
+    repo.commit_all("ignore")
+    if how == "exclude":
+        exclude.write_text(".env\n")
+    repo.write(".env", "secret of a person\n")
+    commands = {
+        "checkout": "git checkout -q HEAD~1",
+        "rule": "rm .gitignore",
+        "exclude": f": > {exclude}",
+        "another's edit": "true",
+    }
+    shell = Shell(repo, "S1").begin().work(f"{commands[how]}; sed -i 's/^line 3$/three/' a; echo new > n")
+    if how == "another's edit":
+        repo.edit("S2", ".gitignore", "nothing\n")
+    shell.end()
+    paths = repo.commit("S1").paths
+    assert {"a": "M", "n": "A"}.items() <= paths.items()
+    assert ".env" not in paths
+    assert repo.owners()[".env"] != "other"
+
+
+@pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
+def test_a_hidden_change_that_a_command_uncovers(repo: Repo, flag: str) -> None:
+    repo.git("update-index", f"--{flag}", "b")
+    repo.write("b", "a person's own settings\n")
+    shells.run(repo, "S1", f"git update-index --no-{flag} b; sed -i 's/^line 3$/three/' a")
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "b") != "a person's own settings\n"
+
+
+def test_a_nested_repository_that_loses_its_git(repo: Repo) -> None:
+    repo.git("config", "ralph.shellEdits", "include")
+    repo.git("init", "-q", "nested")
+    repo.write("nested/theirs", "a person's\n")
+    shells.run(repo, "S1", "rm -rf nested/.git; echo new > nested/mine")
+    assert repo.commit("S1").paths == {"nested/mine": "A"}
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_folder_that_moves_is_no_hidden_file(repo: Repo, folder: bool) -> None:
+    """A move changes no file in the folder."""
+    shells.run(repo, "S1", "mv d moved" if folder else "mv a moved")
+    assert "D" in repo.commit("S1").paths.values()
+    assert repo.git("status", "--porcelain") == ""
+
+
+# --- others' tools and claims while the command runs ---
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_edit_that_has_begun_and_is_not_told_yet(repo: Repo, told: bool) -> None:
+    """S2's tool has written when S1's command ends; its event comes afterwards, or never."""
+    root = str(repo.root)
+    edit = payloads.claude_edit("S2", root, "a", TEN, "line 8", "eight of S2")
+    shell = Shell(repo, "S1").begin()
+    repo.hook("claude-code", payloads.claude_pre(edit))
+    shell.work("sed -i 's/^line 3$/three/; s/^line 8$/eight of S2/' a").end()
+    if told:
+        repo.hook("claude-code", edit)
+    assert repo.commit("S1").left == {"a": "contested"}
+    if told:
+        assert repo.commit("S2").paths == {"a": "M"}
+        assert _text(repo, "a") == EIGHT
+        assert repo.commit("S1", "--with-shell").paths == {"a": "M"}
+        assert _text(repo, "a") == BOTH
+
+
+@pytest.mark.parametrize("how", ["track", "manifest"])
+def test_a_path_that_another_claimed_meanwhile(repo: Repo, how: str) -> None:
+    repo.start("S2")
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 8$/eight of S2/' a")
+    if how == "track":
+        repo.ralph("track", "--session", "S2", "--", "a")
+    else:
+        with (repo.state / "S2.files").open("a") as manifest:
+            manifest.write("a\n")
+    shell.work("sed -i 's/^line 3$/three/' a").end()
+    assert repo.commit("S1").left == {"a": "contested"}
+    assert repo.commit("S2", code=4).left == {"a": "contested"}
+
+
+def test_a_command_that_claims_what_it_changed(repo: Repo) -> None:
+    """A claim of the same session takes nothing from its lines."""
+    repo.edit("S2", "a", EIGHT)
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    repo.ralph("track", "--session", "S2", "--", "b")
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == THREE
+
+
+def test_another_that_edits_and_commits_meanwhile(repo: Repo) -> None:
+    """The command began before that commit, and so did its line."""
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    repo.edit("S2", "a", BOTH)
+    assert repo.commit("S2").paths == {"a": "M"}
+    assert _text(repo, "a") == EIGHT
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == BOTH
+
+
+# --- on lines of others ---
+
+
+def test_an_offered_change_of_a_line_is_no_correction(repo: Repo) -> None:
+    """What another's command did to a new file stands on its writer's lines, who commits them all the same."""
+    repo.edit("S1", "n", "import old\nx = 1\n")
+    shells.run(repo, "S2", "sed -i s/old/new/ n")
+    assert repo.commit("S1").paths == {"n": "A"}
+    assert _text(repo, "n") == "import old\nx = 1\n"
+    assert repo.commit("S2", "--with-shell").paths == {"n": "M"}
+    assert _text(repo, "n") == "import new\nx = 1\n"
+
+
+def test_a_contested_change_of_a_line_is_no_correction(repo: Repo) -> None:
+    """S1 changes its own line by shell while a command of S2 runs: nobody can tell who did it."""
+    repo.edit("S1", "a", changed(5, "foo( 1 )"))
+    other = Shell(repo, "S2").begin()
+    shells.run(repo, "S1", "sed -i 's/foo( 1 )/foo(1)/' a")
+    other.end()
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"a": "M"}, {"a": "contested"})
+    assert _text(repo, "a") == changed(5, "foo( 1 )")
+
+
+# --- moves ---
+
+
+def test_a_new_file_of_another_that_a_command_moves(repo: Repo) -> None:
+    """Its lines stay their writer's: nobody else commits them, and none of them is lost."""
+    repo.edit("S1", "n", "x = 1\ny = 2\n")
+    shells.run(repo, "S2", "mv n m")
+    assert repo.owners()["m"] == "other"
+    assert "lost" not in repo.ralph("status").text
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2", code=4).left == {"m": "contested"}
+
+
+def test_an_offered_file_that_its_session_moves(repo: Repo) -> None:
+    shells.run(repo, "S1", "echo x > k")
+    shells.run(repo, "S1", "mv k l")
+    assert repo.commit("S1").left == {"l": "shell"}
+    assert repo.commit("S1", "--with-shell").paths == {"l": "A"}
+
+
+def test_a_package_that_moves_with_its_empty_files(repo: Repo) -> None:
+    for name in ("__init__.py", "sub/__init__.py", "same", "other"):
+        repo.write(f"pkg/{name}", "" if name.endswith("py") else "two equal files\n")
+    repo.commit_all("package")
+    shells.run(repo, "S1", "git mv pkg lib")
+    names = ("__init__.py", "sub/__init__.py", "same", "other")
+    moved = {f"{top}/{name}": change for name in names for top, change in (("pkg", "D"), ("lib", "A"))}
+    assert repo.commit("S1", checked=False).paths == moved
+
+
+def test_an_empty_file_is_not_moved_to_another_name(repo: Repo) -> None:
+    repo.write("gone", "")
+    repo.commit_all("empty")
+    shells.run(repo, "S1", "rm gone; : > new")
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"gone": "D"}, {"new": "shell"})
+
+
+def test_which_of_two_equal_files_moved_is_told_by_the_name(repo: Repo) -> None:
+    shells.run(repo, "S1", "mkdir x; cp a copy; mv a x/a")
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"a": "D", "x/a": "A"}, {"copy": "shell"})
+    assert not os.path.lexists(repo.file("a"))
+    shutil.rmtree(repo.file("x"))
