@@ -119,6 +119,23 @@ def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
         pass
 
 
+def open_calls(folder: str) -> list[str]:
+    """The files of calls that began to edit and have not told their end, in one session's folder."""
+    others = ("told", "word")  # `Layout.told`, `Layout.word`
+    return [
+        f"{folder}/{one}" for one in files.names(folder) if one not in others and not one.startswith("shell-")
+    ]
+
+
+def forget_all(lay: Layout, session: str) -> None:
+    """Remove what was kept for calls of a turn that is over: a denied call tells no end."""
+    for name in open_calls(os.path.dirname(lay.call(session, ""))):
+        try:
+            os.unlink(name)
+        except OSError:
+            pass
+
+
 def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | None:
     """What :func:`remember` kept for this call; it is given only once."""
     name = _call_file(lay, session, event, path)
@@ -278,10 +295,7 @@ def is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], 
     if _is_told_by(keys, session) and keys.get("after") == record.after:
         return True
     wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
-    for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        if path_of_call(f"{folder}/{name}") == wanted:
-            return True
-    return False
+    return any(path_of_call(name) == wanted for name in open_calls(folder))
 
 
 def path_of_call(name: str) -> object:

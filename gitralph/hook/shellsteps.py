@@ -189,8 +189,7 @@ def _untold(lay: Layout, call: "Call", known: Journal, path: bytes) -> set[str]:
     wanted, line = record.path_text(path), line_form(path) + b"\n"
     found = set[str]()
     for name in files.names(lay.calls):
-        calls = [one for one in files.names(f"{lay.calls}/{name}") if not one.startswith("shell-")]
-        if any(record.path_of_call(f"{lay.calls}/{name}/{one}") == wanted for one in calls):
+        if any(record.path_of_call(one) == wanted for one in record.open_calls(f"{lay.calls}/{name}")):
             found.add(_session_of(name))
     told = {one.session for one in known.records}
     for name in files.names(lay.own):

@@ -94,6 +94,17 @@ def test_an_edit_that_has_begun_and_is_not_told_yet(repo: Repo, told: bool) -> N
         assert _text(repo, "a") == BOTH
 
 
+@pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit", "SessionEnd"])
+def test_an_edit_that_was_denied_is_over_with_its_turn(repo: Repo, event: str) -> None:
+    """No event tells that a person denied a call."""
+    root = str(repo.root)
+    edit = payloads.claude_edit("S2", root, "a", TEN, "line 8", "eight of S2")
+    repo.hook("claude-code", payloads.claude_pre(edit))
+    repo.hook("claude-code", payloads.claude_life(event, "S2", root))
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
+    assert repo.commit("S1").paths == {"a": "M"}
+
+
 @pytest.mark.parametrize("how", ["track", "manifest"])
 def test_a_path_that_another_claimed_meanwhile(repo: Repo, how: str) -> None:
     repo.start("S2")
@@ -133,7 +144,7 @@ def test_another_that_edits_and_commits_meanwhile(repo: Repo) -> None:
 
 
 def test_an_offered_change_of_a_line_is_no_correction(repo: Repo) -> None:
-    """What another's command did to a new file stands on its writer's lines, who commits them all the same."""
+    """What another's command did to a new file stands on its writer's lines, who commits them."""
     repo.edit("S1", "n", "import old\nx = 1\n")
     shells.run(repo, "S2", "sed -i s/old/new/ n")
     assert repo.commit("S1").paths == {"n": "A"}
