@@ -38,7 +38,7 @@ class Finding(NamedTuple):
     that they do not name, by the line's text. ``message``: the commit's message. ``fleet``: the log of member
     ``writer`` as of ``synced`` (seconds since the epoch); ``fleet-content``: the same by the line's hash.
     ``git-ai``: a note. ``one_of``: a squashed commit's message names these sessions, and nothing tells which
-    of them it is.
+    of them it is; or shell commands of these sessions may have made an uncommitted line of nobody.
     """
 
     state: str
@@ -245,7 +245,9 @@ def every(ctx: Context, read: Read) -> list[Finding]:
         one = _local(makers, resolver, by_key.get(key or ""), line)
         if one is None and line.commit is not None:
             open_.append((at, line))
-        out.append((one or _unknown(resolver, line))._replace(line=at + 1))
+        found = one or _unknown(resolver, line)
+        may = read.offered.get(at + 1, ()) if found.state == NOBODY else found.one_of
+        out.append(found._replace(line=at + 1, one_of=may))
     for at, other in resolver.elsewhere(open_).items():
         out[at] = other._replace(line=at + 1)
     return out

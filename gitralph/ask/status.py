@@ -227,7 +227,7 @@ def owners(
         row._replace(
             likely=made.get(row.path, ()),
             change=changed.get(row.path, row.change),
-            by_shell=row.path in left,
+            by_shell=row.path in left or row.path in made,
         )
         for row in rows
     ]

@@ -1,10 +1,11 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
 from gitralph.ask import every_line
-from gitralph.ask.every_line import COMMITTED, PENDING, VOID, Finding
+from gitralph.ask.every_line import COMMITTED, NOBODY, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
+from gitralph.decide import offers
 from gitralph.decide.reading import Read
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name
@@ -23,6 +24,11 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
         every_line.of_record(makers, r, *_fate(read, r), None)
         for r in read.state.journal.records
         if r.op != GAP
+    ]
+    found += [
+        Finding(NOBODY, time=r.ts, tool=r.tool, call=r.call, op=r.op, exact=r.exact, one_of=r.may)
+        for r in offers.of(read.state)
+        if r.may in read.offered.values()
     ]
     told = {(one.commit, one.session) for one in found}
     for one in every_line.every(ctx, read):

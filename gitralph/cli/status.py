@@ -21,7 +21,7 @@ from gitralph.records import passed_over, path_records
 from gitralph.sessions import lifecycle, session_choice
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
-from gitralph.words import sentences
+from gitralph.words import sentences, ways_out
 
 _ADVICE = "ralphStatus"
 
@@ -236,7 +236,6 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
     rest = [
         row for group in groups if group.session is None and group.name != statuses.LOOP for row in group.rows
     ]
-    makers = dict.fromkeys(one.session for row in rest for one in row.likely)
-    for name in [one for one in makers if one in own or not ctx.is_agent][:1]:
-        given = f"git ralph commit --session {ctx.called(name)} --with-shell"
-        output.advise(ctx.config, _ADVICE, f"{given}  # takes what only its own shell calls changed")
+    makers = {one.session: len(row.likely) == 1 for row in rest for one in row.likely}
+    for name in [one for one in makers if (one in own and makers[one]) or not ctx.is_agent][:1]:
+        output.advise(ctx.config, _ADVICE, ways_out.with_shell(ctx, name, makers[name]))

@@ -88,7 +88,9 @@ def _show_prompt(prompt: Asked, again: bool) -> None:
 def _sentence(ctx: Context, one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
     if one.state == every_line.NOBODY:
-        return f"{where}nobody recorded it; uncommitted"
+        names = " or ".join(f"'{ctx.called(name)}'" for name in one.one_of)
+        may = f"; a shell command of {names} may have made it" if names else ""
+        return f"{where}nobody recorded it; uncommitted{may}"
     state = f"commit {one.commit[:12]}" if one.commit else _STATES.get(one.state, one.state)
     if one.one_of:
         names = ", ".join(f"'{ctx.called(name)}'" for name in one.one_of)

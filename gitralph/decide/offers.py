@@ -25,6 +25,7 @@ from gitralph.hook import sessionfile, shellwatch, variables, windows
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.windows import Window
 from gitralph.lines import owners
+from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
@@ -89,14 +90,17 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
 
 
 def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of ``paths`` that are as a finished shell command left them, each with that command."""
+    """Those of ``paths`` that are as a finished shell command left them, each with that command.
+
+    Also those that changed since a running one began: when it ends they are its session's.
+    """
     commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
-    ended = [window for window in reversed(commands) if window.rows]
+    made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
     found: dict[bytes, Window] = {}
-    for path in paths if ended else ():
+    for path in paths if made_any else ():
         there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
         now = (there.oid, there.mode)
-        rows = ((window, (window.rows or {}).get(path)) for window in ended)
+        rows = ((window, window.row(path, now)) for window in made_any)
         made = next((window for window, row in rows if row is not None and row.after == now), None)
         if made is not None:
             found[path] = made
@@ -151,9 +155,20 @@ def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
     return found if own is None else [r for r in found if any(name in own for name in r.may)]
 
 
-def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, int] | None]:
+def by_line(known: Pieces, state: PathState) -> dict[int, tuple[str, ...]]:
+    """The lines of the file that shell commands may have made, by number, each with their sessions."""
+    return {
+        line: record.may
+        for record in of(state)
+        for line in owners.standing(known, {f"{GAP_KEY}{record.offset}"})
+    }
+
+
+def _waiting(
+    scene: Scene, state: PathState, own: Container[str] | None
+) -> tuple[list[Record], tuple[int, int] | None]:
     """The offered changes that still show in the file, and the range of their lines where it can be told."""
-    found = of(state, scene.own)
+    found = of(state, own)
     if not found or scene.is_as_in_head(state.path):
         return [], None
     now = text_chain.content_id(scene.contents[state.path])
@@ -200,11 +215,19 @@ def settle(
 
 
 def _left(scene: Scene, state: PathState) -> Left | None:
-    found, lines = _waiting(scene, state)
-    if not found:
-        return None
+    found, lines = _waiting(scene, state, scene.own)
+    return _offer(scene, state, found, lines) if found else None
+
+
+def made_by_commands(scene: Scene, state: PathState) -> Left | None:
+    """What a person's commit leaves of a path: lines that shell commands of sessions may have made."""
+    found, lines = _waiting(scene, state, None)
+    return _offer(scene, state, found, lines)._replace(reason=decision.SHELL) if found else None
+
+
+def _offer(scene: Scene, state: PathState, found: list[Record], lines: tuple[int, int] | None) -> Left:
     whose = sorted({name for record in found for name in record.may})
-    several = not set(whose) <= scene.own
+    several = len(whose) > 1 and not set(whose) <= scene.own
     commands = tuple(told(_maker(record, record.session)) for record in found[-2:])
     why = Why(Kind.LIKELY_BY, commands=commands)
     if several:

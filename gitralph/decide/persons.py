@@ -84,7 +84,9 @@ def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     """Files that a session's shell command left and no session recorded: a person must name them."""
     free = [path for path in scene.contents if not text_chain.others(scene, scene.states[path])]
     found = offers.left_by_commands(ctx, free)
-    return {
+    states = {path: state for path, state in scene.states.items() if path in scene.contents}
+    lines = {path: offers.made_by_commands(scene, state) for path, state in states.items()}
+    return {path: left for path, left in lines.items() if left is not None} | {
         path: Left(
             path,
             decision.SHELL,

@@ -1,11 +1,12 @@
 """Reads a path as ``commit`` does, and tells for each line the record behind it and git's blame."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.decide import inputs, path_texts, pathspecs, text_chain
+from gitralph.decide import inputs, offers, path_texts, pathspecs, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.in_time import InTime
@@ -39,7 +40,8 @@ def tree_path(ctx: Context, typed: str) -> bytes:
 class Read(NamedTuple):
     """A path with its records. ``keys`` holds for each line the offset of its record, ``lines`` git's blame.
 
-    ``pending`` are the offsets of the records of which something is in no commit.
+    ``pending`` are the offsets of the records of which something is in no commit. ``offered`` tells of lines,
+    by number, that shell commands of these sessions may have made.
     """
 
     state: PathState
@@ -47,6 +49,7 @@ class Read(NamedTuple):
     lines: list[blame.Line]
     pending: frozenset[str]
     carried: tuple[Record, ...] = ()
+    offered: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
     def records(self) -> Iterator[Record]:
         """The records of the file, first those from before it was moved."""
@@ -73,7 +76,8 @@ def read(ctx: Context, path: bytes) -> Read | Left:
             return Read(state, [None] * len(lines), lines, _since_head(scene, state))
         known = path_texts.read(scene, state)
         waiting = _pending(scene, state, known)
-        return Read(state, _keys(ctx, state, known, lines), lines, waiting, known.carried)
+        keys = _keys(ctx, state, known, lines)
+        return Read(state, keys, lines, waiting, known.carried, offers.by_line(known.pieces, state))
 
 
 def _since_head(scene: Scene, state: PathState) -> frozenset[str]:

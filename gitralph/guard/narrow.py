@@ -5,7 +5,6 @@ certain stops the commit with nothing moved.
 """
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,7 +32,7 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import full_lines, text_id
 from gitralph.records import intents, manifests, path_records
 from gitralph.records.intents import TO_COME, Narrowed
-from gitralph.words import sentences
+from gitralph.words import sentences, ways_out
 
 
 def _staged_text(head: bytes, wanted: bytes, staged: bytes) -> bytes:
@@ -319,7 +318,9 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
     if job.amends:  # HEAD may have moved since the first check
         _refuse_foreign(ctx, made.head, job.session, job.staged)
     elif not made.entries:
-        shell = [_with_shell(ctx, job)] if any(left.by_shell for left in made.left) else []
+        offered = [left for left in made.left if left.by_shell]
+        is_sure = any(left.reason == decision.SHELL for left in offered)
+        shell = [_with_shell(ctx, job)] if is_sure else []
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
             *shell,
@@ -378,19 +379,22 @@ def _exchange(
 
 
 def _with_shell(ctx: Context, job: _Job) -> str:
-    name = shlex.quote(ctx.called(job.session))
-    return f"git ralph commit --session {name} --with-shell  # takes what only its own shell calls changed"
+    return ways_out.with_shell(ctx, job.session, is_sure=True)
 
 
 def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
     out = sentences.told(ctx.layout, made.notes)
     left = set(_wanted(job, made))
-    shell = sorted({one.path for one in made.left if one.by_shell} & left - set(made.entries))
-    others = sorted(left.difference(shell))
+    offered = [one for one in made.left if one.by_shell and one.path in left.difference(made.entries)]
+    shell = sorted({one.path for one in offered if one.reason == decision.SHELL})
+    unsure = sorted({one.path for one in offered}.difference(shell))
+    others = sorted(left.difference(shell, unsure))
     if others:
         whose = f"session '{ctx.called(job.session)}'"
         out.append(f"only the lines of {whose} are committed; others' stay in {few(others, _SHOWN)}")
     if shell:
         out.append(f"left out: {few(shell, _SHOWN)}, which only its own shell calls changed")
         out.append(f"to commit that as well: {_with_shell(ctx, job)}")
+    if unsure:
+        out.append(f"left out: {few(unsure, _SHOWN)}, which its shell calls may have changed, or another's")
     return out

@@ -33,6 +33,12 @@ def commit_of(ctx: Context, session: str) -> str:
     return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
 
 
+def with_shell(ctx: Context, session: str, is_sure: bool) -> str:
+    """The command that takes what a session's shell commands changed, or may have changed with others'."""
+    does = "only its own shell calls changed" if is_sure else "its shell calls may have changed, or another's"
+    return f"{commit_of(ctx, session)} --with-shell  # takes what {does}"
+
+
 class Ways(NamedTuple):
     """A refused commit. ``passes`` tells whether a commit as asked for would be made."""
 
@@ -137,9 +143,11 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     for one in left:
         by_reason.setdefault(one.reason, []).append(one.path)
     out = []
-    if any(one.by_shell for one in left):
-        does = "takes what only this session's shell calls changed"
-        out.append(f"git ralph commit --session {name} --with-shell  # {does}")
+    offered = [one for one in left if one.by_shell]
+    is_sure = all(one.reason == decision.SHELL for one in offered)
+    # what another's command may have made is for a person to decide
+    if offered and (is_sure or not ctx.is_agent):
+        out.append(with_shell(ctx, session, is_sure))
     whose = {name for one in left if one.by_shell for name in one.sessions} - {session}
     for other in offers.unended(ctx.layout, whose) if whose and not ctx.is_agent else ():
         does = "if it is over: its shell command has not ended, and may change anything until it does"

@@ -31,7 +31,7 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
         names = sorted({ctx.called(session) for row in rows for session in row.sessions})
         output.note(f"what is uncommitted here is of session {' and '.join(map(repr, names))}")
         output.hint("git ralph status  # shows it")
-    if not session_choice.all_here(ctx.layout):
+    if not session_choice.all_here(ctx.layout) and not any(left.by_shell for left in result.left):
         output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
 
 
