@@ -415,7 +415,8 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
 def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
     """True when a stash holds the same change that a command made: then git put it there.
 
-    A line that stood in the file before, or still stands in it, proves nothing, such as a lone `return`. A
+    A line that stood in the file before, or still stands in it, proves nothing. git brings all lines of a
+    stash; where only few of them come, such as a lone `return`, somebody wrote them. A
     stash that only takes lines away is known by these lines; one that is still there after the command
     (``is_gone`` False) only where the command did nothing else. When a person removes the same lines, they
     become nobody's. Only a stash without the file takes the file away.
@@ -424,9 +425,11 @@ def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
         return False
     went, came = _gone_and_come(made.before, made.after)
     taken, brought = _gone_and_come(*stash)
-    if not came.isdisjoint(brought):
-        return True
-    if brought or not taken:
+    if brought:
+        common = came & brought
+        is_whole = brought <= came | lines_of([made.before or b""])
+        return bool(common) and (is_whole or 2 * len(common) > len(came))
+    if not taken:
         return False
     return taken <= went if is_gone else taken == went and not came
 

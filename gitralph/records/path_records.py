@@ -199,11 +199,14 @@ def arrival(journal: Journal) -> Record | None:
 
 
 def last_arrival(journal: Journal) -> Record | None:
-    """The record that brought the file here, be it to a name that another file had before; else None."""
+    """The record that brought the file here, be it to a name that another file had before; else None.
+
+    A tool tells nothing of that other file, a shell's two pictures tell its text.
+    """
     for record in reversed(journal.records):
         if not record.is_exact or record.after is None:
             return None
-        if record.before is None:
+        if record.op == "rename-to" or record.before is None:
             return record if record.op == "rename-to" else None
     return None
 

@@ -64,6 +64,8 @@ class Case:
     """Lines in HEAD under the name that the file had before another session moved it: only the move waits."""
     said: bool = True
     """The tool told that something of this path stays out."""
+    told: tuple[int, set[str]] = field(default_factory=lambda: (0, set()))
+    """When it told so before, and of which lines."""
     faults: list[Fault] = field(default_factory=list)
 
     def judge(self) -> list[Fault]:
@@ -182,12 +184,15 @@ class Case:
         known = words_of(self.new)
         for line in sorted(disk - new - self.landed):
             edit = self.truth.edit(self.path, line)
+            if line in self.told[1] and edit.step <= self.told[0]:
+                continue
             authors = {self.truth.author[word] for word in words(line) if word not in known}
             if edit.put and not edit.again and {edit.actor, self.truth.author[line], *authors} == {self.who}:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
         # what HEAD and the file agreed on since is no longer pending: git had brought it back
         for line in sorted(new & lines_of(self.old) - disk):
-            if self.truth.is_agreed(self.path, self.truth.edit(self.path, line).step):
+            step = self.truth.edit(self.path, line).step
+            if self.truth.is_agreed(self.path, step) or (line in self.told[1] and step <= self.told[0]):
                 continue
             lines = {line, *self.truth.came_instead(self.path, line)} - disk
             edits = [self.truth.edit(self.path, one) for one in lines]
@@ -218,8 +223,8 @@ class Commit:
     forced: bool = False
     read: Callable[[bytes | None], Text] = as_text
     """What counts as the lines of a file."""
-    told: Mapping[str, object] = field(default_factory=dict)
-    """Paths that an earlier call was done with and told of, and how `state` of each was then."""
+    told: Mapping[str, tuple[int, set[str]]] = field(default_factory=dict)
+    """Paths that an earlier call was done with and told of: the step, and lines in HEAD or on disk alone."""
 
     def text(self, files: Mapping[str, tuple[int, str]], path: str) -> Text:
         return self.read(self.objects.read(files[path][1])[1]) if path in files else None
@@ -244,7 +249,8 @@ class Commit:
             landed=frozenset()
             if mover == self.who
             else frozenset(lines_of(self.text(self.before.head, old))),
-            said=not asked or self._said(path) or self.told.get(path) == self.state(self.before, path),
+            said=not asked or self._said(path),
+            told=self.told.get(path, (0, set())),
         )
 
     @property
@@ -256,18 +262,17 @@ class Commit:
         rows = [row for row in self.document["left"] if row["path"] == path and row["reason"] != "unchanged"]
         return bool(rows) or any(f"'{path}'" in note for note in self.document["notes"])
 
-    def state(self, shot: Shot, path: str) -> tuple[object, ...]:
-        """What HEAD and the disk have of a path."""
-        return shot.head.get(path), shot.disk.get(path)
-
     @property
-    def settled(self) -> dict[str, object]:
+    def settled(self) -> dict[str, tuple[int, set[str]]]:
         """Paths of which a note tells and no row: to say the same again would be noise."""
         left = {row["path"] for row in self.document["left"] if row["reason"] != "unchanged"}
         told = [
             path for path in {*self.after.disk, *self.after.head} if self._said(path) and path not in left
         ]
-        return {path: self.state(self.after, path) for path in told}
+        texts = {
+            path: (self.text(self.after.head, path), self.read(self.after.disk.get(path))) for path in told
+        }
+        return {path: (self.step, lines_of(head) ^ lines_of(disk)) for path, (head, disk) in texts.items()}
 
     @property
     def renamed(self) -> set[str]:

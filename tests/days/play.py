@@ -115,7 +115,7 @@ class Player:
         self.heard: list[str] = []
         self.before_commit: set[str] = set()
         self.told: set[tuple[str, str, str, str]] = set()
-        self.settled: dict[str, dict[str, object]] = {}
+        self.settled: dict[str, dict[str, tuple[int, set[str]]]] = {}
         """Each session's paths that a call was done with and told of."""
         self.truth.observe(0, "base", {}, texts(self.world.shot))
         self._compare(0, self.world.shot)
