@@ -367,7 +367,7 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
     rows = [(r, b, a) for r, b, a in journal.replay(known, lay) if r.offset in inside]
     if others := {r.session for r, _, _ in rows if not r.is_exact} - {window.session}:
         return [((made.before, made.after), others)]
-    rows = [row for row in rows if row[0].is_exact]
+    rows = [row for row in rows if row[0].is_exact and not _is_move_of(row[0], window, made)]
     # Hooks take their time. So a record of something before the picture, or after the command's end, may be
     # among these records.
     late = [n for n, (_, _, after) in enumerate(rows) if after == made.before]
@@ -391,6 +391,11 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         lines = touched(*step)
         out.append((step, {name for name, touched in theirs if not lines.isdisjoint(touched)}))
     return out
+
+
+def _is_move_of(found: Record, window: Window, made: Made) -> bool:
+    """True for the record, written just now, of the move in the same call."""
+    return made.move is not None and found.op == "rename-to" and found.session == window.session
 
 
 def _differs(made: Made) -> bool:

@@ -257,7 +257,7 @@ class Attempt:
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
             for unit in sorted(self.wanted & known.by_unit.keys()):
-                yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=maker == BASE)
+                yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=known.is_old(maker))
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """Bonds of a hunk that replaced lines HEAD lacks, or took away what stands for lines of HEAD."""
@@ -283,7 +283,10 @@ class Attempt:
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:
                 yield Bond(
-                    number, unit, Kind.REPLACES, stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
+                    number,
+                    unit,
+                    Kind.REPLACES,
+                    stale=known.is_old(self.weave.hunks[self.weave.birth[line]].unit),
                 )
 
     def _never_comes(self, line: int) -> bool:
@@ -335,7 +338,7 @@ class Attempt:
         for unit in sorted(sides[0] & sides[1]):
             if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
                 continue  # a person gave the session these lines of the gap, and no others
-            yield Bond(number, unit, Kind.INSIDE, stale=unit == BASE)
+            yield Bond(number, unit, Kind.INSIDE, stale=self.known.is_old(unit))
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
         """The pieces of lines that the commit lacks, in one direction up to the next line that it has.

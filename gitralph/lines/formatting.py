@@ -1,8 +1,8 @@
-"""Takes what a formatter did to other sessions' lines out of the step of the session that ran it.
+"""Takes what a formatter did to others' lines out of the step of the session that ran it.
 
 Example: session s1 runs a formatter in its shell, which indents an uncommitted line of session s2. No word of
 the line changes, so the line stays s2's. The change is told as a gap before the step of s1, and a gap that
-keeps all words follows the owner of the line.
+keeps all words follows the owner of the line. A line of nobody's stays nobody's in the same way.
 
 Three other formatters are handled elsewhere: one that nobody recorded is a gap and follows by rule 5 of
 `choose`; one in a repository hook is in `commit/hook_changes.py` and `decide/hook_rewrites.py`; a session's
@@ -39,10 +39,11 @@ def told_apart(steps: Sequence[Step], held: Held) -> list[Step]:
 
 def _with_form(step: Step, writer: dict[bytes, str | None], held: Held) -> bytes | None:
     old, new = split_lines(step.before), split_lines(step.after)
-    others = {line for line in old if writer.get(line) not in (None, step.owner)}
+    others = {line for line in old if writer.get(line) != step.owner}
+    in_head = held(step.key) if others else ()
+    others = {line for line in others if line not in in_head}
     if not others:
         return step.before
-    others = {line for line in others if line not in held(step.key)}
     text = list[bytes]()
     at = 0
     for low, high, start, stop in _paired(old, new):

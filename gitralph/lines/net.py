@@ -109,9 +109,12 @@ def _counted(
             first = dict.fromkeys(fresh, owner) | first
         if owner is not None or after != disk:
             times.update(fresh)
+        # who had put the line back, and brings back what had replaced it, only undoes what he did himself
+        is_undo = owner is not None and owner not in names and any(first.get(x) in names for x in fresh)
+        undone = {x for x in gone if is_undo and writer.get(x) == owner and taker.get(x) in names}
         for line in gone:
             last[line], when[line] = owner, number
-            if owner is not None:
+            if owner is not None and line not in undone:
                 taker[line] = owner
         took -= fresh
         if owner in names:
@@ -121,7 +124,7 @@ def _counted(
             took -= {line for line in gone if taker.get(line) not in names}
             took |= {line for line in gone if taker.get(line) in names}
         else:
-            took -= gone
+            took = took - gone | undone
             # who only brings back what the session wrote has no credit for it, see `pieces`
             brought -= {line for line in fresh if line in held or first.get(line) not in names}
     for line in asked:

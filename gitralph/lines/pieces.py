@@ -79,6 +79,13 @@ class Pieces(_States):
         """The number of hunks that existed when HEAD last was a text that the file had."""
         return max(self.weave.known.get(text, 0) for text in (self.head, *self.heads()))
 
+    def is_old(self, unit: int) -> bool:
+        """True for the first known text, where HEAD had the file then: HEAD has moved since.
+
+        Else somebody made the file, and nobody recorded that.
+        """
+        return unit == BASE and (self.head is not None or any(text is not None for text in self.heads()))
+
     def unit(self, line: int) -> int:
         """The piece that made the line's present state."""
         return self.weave.hunks[self.credit(line)].unit

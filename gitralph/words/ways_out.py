@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec
@@ -77,11 +78,27 @@ class Ways(NamedTuple):
             does = "lets yours go first" if name == decision.UNRECORDED else "lets the other go first"
             if name == self.request.session:
                 continue
+            if name == decision.UNRECORDED and (makers := self._makers(paths)):
+                out += [line for maker in makers for line in self._with_shell(maker, paths)]
+                continue
             if name != decision.UNRECORDED and self.passes(Request(name)):
                 out.append(self._line(name, None, (), does))
             elif self.passes(Request(name, match=_only(paths))):
                 out.append(self._line(name, None, paths, does))
         return out
+
+    def _makers(self, paths: frozenset[bytes]) -> list[str]:
+        """The other sessions whose shell commands may have made what nobody recorded there."""
+        known = (self.made.states[path] for path in paths if path in self.made.states)
+        return sorted({name for state in known for record in offers.of(state) for name in record.may})
+
+    def _with_shell(self, maker: str, paths: frozenset[bytes]) -> list[str]:
+        wishes = Wishes(with_shell=True)
+        if maker == self.request.session or not self.passes(
+            Request(maker, wishes=wishes, match=_only(paths))
+        ):
+            return []
+        return [self._line(maker, "--with-shell", paths, "lets the other's shell calls go first")]
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
         wishes = self.request.wishes._replace(whole_file=True)

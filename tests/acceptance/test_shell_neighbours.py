@@ -164,6 +164,84 @@ def test_a_contested_change_of_a_line_is_no_correction(repo: Repo) -> None:
     assert _text(repo, "a") == changed(5, "foo( 1 )")
 
 
+def test_a_formatter_over_lines_that_a_person_has_not_committed(repo: Repo) -> None:
+    """As over another session's: no word changed, so the lines stay the person's."""
+    repo.write("m.py", "def a( x ):\n    return x\n\n\ndef b( x ):\n    return x\n")
+    repo.commit_all("m")
+    repo.write("m.py", f"{(repo.read('m.py') or b'').decode()}\n\ndef z( y ):\n    return y*2\n")
+    shells.run(repo, "S1", "sed -i 's/( /(/; s/ )/)/; s/y[*]2/y * 2/' m.py")
+    assert repo.commit("S1").paths == {"m.py": "M"}
+    assert _text(repo, "m.py") == "def a(x):\n    return x\n\n\ndef b(x):\n    return x\n"
+    assert repo.commit(None, "--mine").paths == {"m.py": "M"}
+    assert _text(repo, "m.py").endswith("\n\ndef z(y):\n    return y * 2\n")
+
+
+def test_who_takes_a_line_of_another_out_and_brings_it_back_changes_nothing(repo: Repo) -> None:
+    repo.edit("S2", "a", EIGHT)
+    shells.run(repo, "S1", "sed -i 's/^eight of S2$/line 8/; s/^line 3$/three/' a")
+    shells.run(repo, "S1", "sed -i 's/^line 8$/eight of S2/' a")
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == THREE
+    assert repo.commit("S2").paths == {"a": "M"}
+    assert _text(repo, "a") == BOTH
+
+
+@pytest.mark.parametrize("maker", ["a person", "a shell"])
+def test_an_edit_of_a_new_file_that_nobody_recorded(repo: Repo, maker: str) -> None:
+    """HEAD never had the file and never moved; where a shell made it, its session may go first."""
+    if maker == "a shell":
+        shells.run(repo, "S1", "printf 'a\\nb\\nc\\n' > n")
+    else:
+        repo.write("n", "a\nb\nc\n")
+    repo.edit("S2", "n", "a\nsecond\nc\n")
+    answer = repo.commit("S2", code=4)
+    assert answer.left == {"n": "entangled"}
+    assert "HEAD has moved" not in answer.said
+    first = f"git ralph commit --session {repo.called('S1')} --with-shell -- n" if maker == "a shell" else ""
+    assert first in answer.said
+    if first:
+        assert repo.commit("S1", "--with-shell", "--", "n").paths == {"n": "A"}
+        assert repo.commit("S2").paths == {"n": "M"}
+        assert _text(repo, "n") == "a\nsecond\nc\n"
+
+
+# --- and a person ---
+
+
+def test_what_a_running_command_may_have_changed_is_no_persons(repo: Repo) -> None:
+    """When it ends it is the session's; a person who knows better names the path."""
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    repo.write("b", "before?\n")
+    answer = repo.commit(None, "--mine")
+    assert (answer.status, answer.left) == ("nothing", {"a": "shell", "b": "shell"})
+    assert repo.commit(None, "--mine", "--", "b").paths == {"b": "M"}
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_what_two_commands_may_have_made_stays_so_beside_a_persons_line(repo: Repo) -> None:
+    other = Shell(repo, "S2").begin()
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
+    other.end()
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    repo.write("a", changed(8, "a person's", THREE))
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    said = repo.ralph("why", "a:3").text
+    assert repo.called("S1") in said
+    assert repo.called("S2") in said
+    assert "may have made" not in repo.ralph("why", "a:8").text
+
+
+def test_an_agent_is_not_told_to_take_what_another_may_have_made(repo: Repo) -> None:
+    other = Shell(repo, "S2").begin()
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
+    other.end()
+    assert "--with-shell" in repo.commit("S1").said
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "S1"}
+    assert "--with-shell" not in repo.commit("S1", env=agent).said
+    assert "--with-shell" not in repo.ralph("status", env=agent).said
+
+
 # --- moves ---
 
 
@@ -208,3 +286,13 @@ def test_which_of_two_equal_files_moved_is_told_by_the_name(repo: Repo) -> None:
     assert (answer.paths, answer.left) == ({"a": "D", "x/a": "A"}, {"copy": "shell"})
     assert not os.path.lexists(repo.file("a"))
     shutil.rmtree(repo.file("x"))
+
+
+def test_a_tool_edits_the_file_that_a_running_command_moved(repo: Repo) -> None:
+    shell = Shell(repo, "S1").begin().work("git mv a moved")
+    repo.edit("S2", "moved", EIGHT, TEN)
+    shell.end()
+    assert repo.commit("S1", checked=False).paths == {"a": "D", "moved": "A"}
+    assert _text(repo, "moved") == TEN
+    assert repo.commit("S2", checked=False).paths == {"moved": "M"}
+    assert _text(repo, "moved") == EIGHT

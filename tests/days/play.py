@@ -374,8 +374,8 @@ def agreement(dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | No
     return faults
 
 
-NONE_OF_IT = ("unchanged", "gone")
-"""Reasons that leave nothing pending."""
+NONE_OF_IT = ("unchanged", "gone", "shell")
+"""Reasons that leave nothing pending; what a shell made is offered, and pending once it is asked for."""
 
 
 def waits(dry: Mapping[str, Any]) -> bool:
