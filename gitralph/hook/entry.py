@@ -235,7 +235,8 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
         return
     lay = layout.for_place(place)
     if event.kind == "shell":
-        for told in shellwatch.end(lay, session, event, environ):
+        ended = shellwatch.go_on if event.goes_on else shellwatch.end
+        for told in ended(lay, session, event, environ):
             log(lay, told)
         return
     known = sessionfile.read(lay, session)

@@ -92,6 +92,7 @@ class Event:
     belong to it as well. ``echo``: another event of the same call tells the edit better, where that one is
     registered too. ``ahead``: the agent waits for permission to call ``tool`` with ``given``. ``bare``:
     ``given`` is everything, without an event around it. ``model`` is the model that the payload names.
+    ``goes_on``: a shell command was sent to the background, and tells no end.
     """
 
     __slots__ = (
@@ -105,6 +106,7 @@ class Event:
         "cwd",
         "echo",
         "given",
+        "goes_on",
         "kind",
         "link",
         "model",
@@ -150,6 +152,7 @@ class Event:
         self.agent_type: str | None = None
         self.ahead = False
         self.bare = False
+        self.goes_on = False
         self.given: object = None
         self.required = False  # the event says that a worktree is required
         self.stop: Stop | None = None

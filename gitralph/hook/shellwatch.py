@@ -333,18 +333,20 @@ def _record(look: Look, environ: dict[str, str], late: bool) -> list[str]:
 def so_far(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
     """Record what the open commands of a session have changed so far; they stay open."""
     folder = os.path.dirname(lay.shell_call(session, ""))
+    return [told for name in _open_calls(folder) for told in _so_far(lay, f"{folder}/{name}", environ)]
+
+
+def _so_far(lay: Layout, path: str, environ: dict[str, str]) -> list[str]:
+    kept = shellcalls.load(path)
+    if kept is None or kept.get("token") != lay.token:
+        return []
+    look = Look(path, kept)
+    _see(look, environ)
     told = list[str]()
-    for name in _open_calls(folder):
-        path = f"{folder}/{name}"
-        kept = shellcalls.load(path)
-        if kept is None or kept.get("token") != lay.token:
-            continue
-        look = Look(path, kept)
-        _see(look, environ)
-        if look.rows:
-            told += _record(look, environ, late=False)
-            _note(lay, {"so_far": kept["id"], "rows": look.rows})
-            shellcalls.keep(path, kept, look.after)
+    if look.rows:
+        told += _record(look, environ, late=False)
+        _note(lay, {"so_far": kept["id"], "rows": look.rows})
+        shellcalls.keep(path, kept, look.after)
     return told
 
 
@@ -369,9 +371,14 @@ def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> l
 
 
 def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
-    """Close a shell command that has ended or went to the background; returns lines for the log."""
+    """Close a shell command that has ended; returns lines for the log."""
     path = lay.shell_call(session, _key(event))
     return _close(path, environ, late=False) if os.path.lexists(path) else []
+
+
+def go_on(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
+    """Record what a command did before it went to the background. It counts until the turn ends."""
+    return _so_far(lay, lay.shell_call(session, _key(event)), environ)
 
 
 def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:

@@ -378,11 +378,25 @@ def test_two_hooks_of_one_call_at_once(repo: Repo) -> None:
     assert repo.commit("S1", "--with-shell").paths == {"n": "A"}
 
 
-def test_a_background_command_is_over_at_once(repo: Repo) -> None:
-    shell = Shell(repo, "S1", "sleep 9").begin().end()
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_a_background_command_counts_until_the_turn_ends(repo: Repo, event: str) -> None:
+    """Its post event comes at once, and nothing tells its end."""
+    shell = Shell(repo, "S1", "build &").begin().work("sed -i 's/^line 2$/two/' a")
+    answer = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
+    shell.send("PostToolUse", tool_response=answer)
+    assert repo.commit("S1").paths == {"a": "M"}
+    shell.work("sed -i 's/^line 3$/three/' a")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    repo.hook("claude-code", payloads.claude_life(event, "S1", str(repo.root)))
+    assert repo.commit("S1").paths == {"a": "M"}
+    repo.write("a", TEN)
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+
+
+def test_what_changes_after_a_command_is_not_its(repo: Repo) -> None:
+    Shell(repo, "S1").begin().end()
     repo.write("late", "x\n")
     assert repo.commit("S1", "--with-shell").left == {}
-    assert shell.call
 
 
 def test_a_linked_worktree_has_its_own(repo: Repo) -> None:

@@ -43,6 +43,7 @@ def parse(payload: dict[str, object]) -> Event:
         source=text_of(payload, "source", "reason"),
     )
     event.agent_type = text_of(payload, "agent_type")
+    event.goes_on = text_of(object_of(payload, "tool_response"), "backgroundTaskId") is not None
     if name == "PreToolUse" or (not name and ("tool_name" in payload or "tool_input" in payload)):
         # without an event name: a script that asks about one tool call
         asks(event, payload.get("tool_input"))

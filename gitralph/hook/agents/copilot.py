@@ -54,6 +54,7 @@ def parse(payload: dict[str, object]) -> Event:
         parent=parent,
     )
     fill(found, payload)
+    found.goes_on = kind == "shell" and isinstance(given, dict) and given.get("mode") == "async"
     if name == "PreToolUse":
         asks(found, given)
     elif name == "SubagentStop" or kind == "stop":

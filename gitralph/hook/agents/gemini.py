@@ -38,6 +38,7 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=call_of(tool, given) if tool else None,
     )
+    found.goes_on = kind == "shell" and given.get("is_background") is True
     if name == "BeforeTool":
         asks(found, payload.get("tool_input"))
     elif kind == "stop":

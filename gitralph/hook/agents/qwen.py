@@ -32,6 +32,7 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=text_of(payload, "tool_use_id", "tool_call_id"),
     )
+    found.goes_on = kind == "shell" and object_of(payload, "tool_input").get("is_background") is True
     if name == "PreToolUse":
         asks(found, payload.get("tool_input"))
     elif kind in ("stop", "subagent-stop"):

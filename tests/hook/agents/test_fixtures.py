@@ -55,6 +55,9 @@ def test_kind_session_and_agent(sample: Sample) -> None:
         assert event.kind == "other"
         return
     assert event.kind in KINDS.get(kind, {kind})
+    # pi knows no background: there it is a `&` in the command
+    in_background = sample.name.endswith(("background", "async")) and sample.agent != "pi"
+    assert event.goes_on == (kind == "shell" and in_background)
     if sample.expected["session"] is not None:
         assert session_of(event, {}) == sample.expected["session"]
     if kind in ("edit", "shell"):
