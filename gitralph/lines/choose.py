@@ -49,7 +49,7 @@ from gitralph.lines.terms import (
     Step,
     step_of,
 )
-from gitralph.lines.text import all_words, ends_with_newline, has_words, split_lines
+from gitralph.lines.text import all_words, ends_with_newline, has_words, is_telling, split_lines
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
@@ -549,8 +549,8 @@ class Attempt:
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
-            # Between two lines without a word it may belong anywhere.
-            return any(has_words(weave.content(x)) for x in rims)
+            # Between two lines such as `}` and `return` it may belong anywhere.
+            return any(is_telling(weave.content(x)) for x in rims)
         return bool(rims) and not any(weave.content(x).strip() for x in births)
 
     def _has_other_version(self, made: Hunk) -> bool:

@@ -134,11 +134,20 @@ def test_a_removal_of_a_whole_edit_alone_is_no_correction(day: Repo) -> None:
 
 
 def test_a_line_inside_a_pending_block_goes_with_it(day: Repo) -> None:
-    day.edit("S1", "f", TEN + "a\nb\n")
-    swap(day, None, "a\nb\n", "a\nwithin\nb\n")
+    day.edit("S1", "f", TEN + "x = 1\ny = 2\n")
+    swap(day, None, "x = 1\ny = 2\n", "x = 1\nwithin\ny = 2\n")
     day.commit("S1")
-    assert head(day) == TEN + "a\nwithin\nb\n"
+    assert head(day) == TEN + "x = 1\nwithin\ny = 2\n"
     assert included(day)
+
+
+def test_a_line_between_two_that_say_nothing_stays_nobodys(day: Repo) -> None:
+    """A brace and a lone `return` stand everywhere, so it may belong to anything."""
+    day.edit("S1", "f", TEN + "x = 1\n}\n    return\n")
+    swap(day, None, "}\n", "}\nwithin\n")
+    day.commit("S1")
+    assert head(day) == TEN + "x = 1\n}\n    return\n"
+    assert text(day) == TEN + "x = 1\n}\nwithin\n    return\n"
 
 
 def test_blank_lines_at_the_rim_of_a_followed_block_follow(day: Repo) -> None:
