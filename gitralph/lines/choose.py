@@ -194,6 +194,8 @@ class Attempt:
             return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))
         if any(map(known.on_disk, known.births(over))):
             return True
+        if known.is_swept(weave.units[unit].hunks[-1] + 1):
+            return False
         return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:

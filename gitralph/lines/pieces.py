@@ -73,6 +73,8 @@ class Pieces(_States):
     """The added and removed lines of each piece."""
     parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
     """For each piece that was asked for, see `_parts`."""
+    swept: dict[int, bool] = field(default_factory=dict)
+    """For each number of hunks that was asked for, see `is_swept`."""
 
     @cached_property
     def agreed(self) -> int:
@@ -135,6 +137,25 @@ class Pieces(_States):
         """Tell whether the file went back to a text from before a line since the line was taken away."""
         first, then = self.weave.returns[-1] if self.weave.returns else (0, 0)
         return then <= self.weave.birth[line] and self.credit(line) < first
+
+    def is_swept(self, hunks: int) -> bool:
+        """Tell whether gaps took away all lines of sessions that stood when there were so many hunks.
+
+        Then somebody put the file back, and what else he did with it nobody knows.
+        """
+        if hunks not in self.swept:
+            then = ((x, self.was(x, hunks)) for x in self._written)
+            stood = [x for x, was in then if was is not None and was[1]]
+            is_gone = all(not self.on_disk(x) and self.owner(x) is None for x in stood)
+            self.swept[hunks] = bool(stood) and is_gone
+        return self.swept[hunks]
+
+    @cached_property
+    def _written(self) -> list[int]:
+        """The lines that sessions brought and HEAD has not."""
+        weave, birth = self.weave, self.weave.birth
+        fresh = (x for x in range(NEWLINE + 1, len(birth)) if birth[x] and not self.in_head[x])
+        return [x for x in fresh if weave.owner_of(birth[x]) is not None]
 
     def is_history(self, line: int) -> bool:
         return not self.in_head[line] and not self.on_disk(line)

@@ -60,6 +60,8 @@ class Case:
     """Others' edits were asked for, not only a person's corrections of the session's own."""
     moved: frozenset[str] = frozenset()
     """Lines that HEAD has had at the path from which the session, or this commit, moved the file."""
+    moved_at: int = 0
+    """The step in which the session moved another file over this one."""
     landed: frozenset[str] = frozenset()
     """Lines in HEAD under the name that the file had before another session moved it: only the move waits."""
     said: bool = True
@@ -161,6 +163,8 @@ class Case:
         places += [FILE] if self.new is None else []
         if any(self.wrote(one) for one in self.truth.brought_again(self.path, line)):
             return  # git did what the session had done
+        if self.truth.edit(self.path, line).step < self.moved_at:
+            return
         if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):
             self._fault("FOREIGN", "removed a line others took away", line)
 
@@ -246,6 +250,7 @@ class Commit:
             self.names,
             self.forced,
             moved=been if mover == self.who else frozenset(),
+            moved_at=truth.moved_at[path] if mover == self.who else 0,
             landed=frozenset()
             if mover == self.who
             else frozenset(lines_of(self.text(self.before.head, old))),

@@ -89,6 +89,8 @@ class Truth:
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
     moves: dict[str, tuple[str, str, set[str]]] = field(default_factory=dict)
     """A file, who moved it there last, from where, and the lines that HEAD has had there since."""
+    moved_at: dict[str, int] = field(default_factory=dict)
+    """A file, and the step that moved it there: of another file there nothing is left."""
     _then: dict[str, dict[str, int]] = field(default_factory=dict)
     """Commit to what was in `equal` when it was HEAD: a reset makes later work pending again."""
     _away: dict[str, dict[Text, tuple[int, int]]] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Truth:
         taken = [self._of_others(actor, old, new, before[old]) for old, new in moved]
         self._observe(step, actor, before, after)
         self.moves |= {new: (actor, old, set()) for old, new in moved}
+        self.moved_at |= {new: step for _, new in moved}
         for past in taken:
             for book, lines in past:
                 book.update(lines)
