@@ -238,7 +238,8 @@ class Commit:
 
     def case(self, truth: Truth, path: str) -> Case:
         """What this commit did to one path."""
-        mover, old, been = truth.moved_from(path)
+        mover, _, been = truth.moved_from(path)
+        old = truth.first_path(path, self.before.head)
         asked = self.paths is None or path in self.paths
         return Case(
             truth,

@@ -60,8 +60,6 @@ def test_no_commit_of_many_random_days_is_wrong_and_few_are_refused_needlessly()
 
 TAKEN = "FOREIGN (removed a line others took away)"
 WRONG = {
-    # no record knows of the person's change, and the file is as a record left it
-    "a person's unrecorded removal in a file over which a session moves another": TAKEN,
     # the records say that the file was gone; refused, neither session could commit there any more
     "a deletion that git checkout undid before another session moved a file there": TAKEN,
     # what nobody recorded at a path was asked for; whose it was is known at another path

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -232,6 +232,18 @@ class Truth:
         """Who moved a file here, from where, and what lines HEAD has had there since; empty for no move."""
         mover, old, lines = self.moves.get(path, ("", "", ()))
         return mover, old, frozenset(lines)
+
+    def first_path(self, path: str, head: Collection[str]) -> str:
+        """The path in HEAD from which a file was moved, perhaps through others; empty for no move."""
+        if path not in self.moves:
+            return ""
+        seen = {path}
+        while path in self.moves and self.moves[path][1] not in seen:
+            path = self.moves[path][1]
+            seen.add(path)
+            if path in head:
+                break
+        return path
 
     def is_agreed(self, path: str, step: int) -> bool:
         """Tell whether the file was as in HEAD after a step, and git brought nothing back of that step."""
