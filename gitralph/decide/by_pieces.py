@@ -122,6 +122,17 @@ def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
     return split_lines(path_texts.one_form(read_blob(scene, entry)))
 
 
+def lost(scene: Scene, state: PathState) -> tuple[Note, ...]:
+    """Tell of the session's lines in a file that is as in HEAD where another session took them away."""
+    if not state.owners() - scene.own or path_texts.whole_only(scene, state) is not None:
+        return ()
+    known = path_texts.read(scene, state)
+    if path_texts.lost_text(scene, state) or known.has_binary:
+        return ()
+    found = choose.lost(known.pieces, known.steps, scene.own, known.heads.lines)
+    return tuple(Note(state.path, one.why, one.lines) for one in found)
+
+
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     """Decide a path whose file is gone although no session recorded the deletion.
 

@@ -66,9 +66,10 @@ def _void(scene: Scene, state: PathState) -> Outcome:
         first = next(iter(state.journal.records), None)
         is_made = first is not None and first.before is None and not first.unknown_before
         kind = Kind.CREATED_AND_DELETED if is_made else Kind.NOWHERE
-    note = Note(state.path, Why(kind, tuple(sorted(state.owners() - scene.own))))
+    notes = by_pieces.lost(scene, state) if kind is Kind.AS_IN_HEAD else ()
+    notes = notes or (Note(state.path, Why(kind, tuple(sorted(state.owners() - scene.own)))),)
     left = Left(state.path, decision.UNCHANGED, Why(Kind.SAME))
-    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True)
+    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=notes, void=True)
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:

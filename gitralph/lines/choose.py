@@ -658,6 +658,12 @@ def separate(
     )
 
 
+def lost(known: Pieces, steps: Sequence[Step], owners: Collection[str], held: Held) -> tuple[LineNote, ...]:
+    """What the owners' records brought and other sessions took away, in a file that is as in HEAD."""
+    found = _lost(Attempt(known, owners, steps), {GAP + s.key: s.owner for s in steps if s.over}, held)
+    return tuple(note for note in found if note.why.kind is Kind.LEFT_TO_OTHERS)
+
+
 def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
     """The lines that go with superseded pieces, each with the owners of these pieces."""
     found = dict[bytes, set[str | None]]()

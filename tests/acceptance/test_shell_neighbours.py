@@ -205,6 +205,17 @@ def test_an_edit_of_a_new_file_that_nobody_recorded(repo: Repo, maker: str) -> N
         assert _text(repo, "n") == "a\nsecond\nc\n"
 
 
+def test_a_file_made_from_heads_text_loses_a_line_of_another_and_says_so(repo: Repo) -> None:
+    """S1 never read S2's line; when S2 asks, the file is as in HEAD."""
+    repo.edit("S2", "a", EIGHT)
+    shells.run(repo, "S1", "git show HEAD:a > t; sed -i 's/^line 3$/three/' t; mv t a")
+    assert repo.commit("S1").paths == {"a": "M"}
+    answer = repo.commit("S2")
+    assert answer.status == "nothing"
+    assert f"changed or removed by session '{repo.called('S1')}'" in answer.said
+    assert "removed by" not in repo.commit("S2").said
+
+
 # --- and a person ---
 
 
