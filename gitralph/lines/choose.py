@@ -469,8 +469,11 @@ class Attempt:
                         more.append(below)
         wrote = known.words(self._made_of(more))
         for unit in more:
-            said = known.words([x for x in known.births(unit) if known.weave.says(x)])
-            said -= known.words(known.taken(unit))
+            told = [x for x in known.births(unit) if known.weave.says(x)]
+            # where a gap took all that said something, a brace that the later piece took proves nothing
+            if not any(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
+                return
+            said = known.words(told) - known.words(known.taken(unit))
             if not said or not said.isdisjoint(wrote):
                 return
         self.superseded |= set(more)
