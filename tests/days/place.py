@@ -123,7 +123,7 @@ class Objects:
 class Place:
     """One repository with a remote, in a sealed environment."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shells: bool = False) -> None:
         self.root = folder / "repo"
         self.env = sealed.environment(folder / "home")
         self.clock = sealed.EPOCH
@@ -134,18 +134,25 @@ class Place:
             file.write("[core]\n\tfsync = none\n[gc]\n\tauto = 0\n[fetch]\n\tunpackLimit = 100000\n")
             file.write("[receive]\n\tunpackLimit = 100000\n[maintenance]\n\tauto = false\n")
             file.write("[rerere]\n\tenabled = false\n[advice]\n\tdetachedHead = false\n")
+            # a hook that only records says nothing
+            file.write("[ralph]\n\theadsUp = off\n" + ("\tshellEdits = include\n" if shells else ""))
         self.git_dir = self.root / ".git"
         self.objects = Objects(self.git_dir)
         self._index: tuple[tuple[int, int, int], Entries, tuple[str, ...]] | None = None
         self.said = ""
 
     def remote(self) -> None:
-        """A bare repository beside this one; it borrows our objects, so that it costs nothing."""
-        bare = self.root.parent / "remote.git"
-        self.git("init", "-q", "--bare", str(bare))
+        """A bare repository beside this one with our branch; it borrows our objects, and costs no process."""
+        bare, ours = self.root.parent / "remote.git", self.git_dir / "refs/remotes/origin"
+        for folder in (bare / "objects/info", bare / "refs/heads", ours):
+            folder.mkdir(parents=True, exist_ok=True)
+        (bare / "HEAD").write_text("ref: refs/heads/main\n")
+        (bare / "config").write_text("[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n")
         (bare / "objects/info/alternates").write_text(f"{self.git_dir}/objects\n")
-        (bare / "refs/heads").mkdir(exist_ok=True)
-        self.git("remote", "add", "origin", str(bare))
+        with (self.git_dir / "config").open("a") as file:
+            file.write(f'[remote "origin"]\n\turl = {bare}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n')
+        for name in (bare / "refs/heads/main", ours / "main"):
+            name.write_text(f"{self.head()[0]}\n")
         self.bare = bare
         self.far = Objects(bare)
 

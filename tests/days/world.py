@@ -25,7 +25,7 @@ class World:
 
     def __init__(self, folder: Path, day: Day) -> None:
         self.day = day
-        self.place = place = Place(folder)
+        self.place = place = Place(folder, day.shells)
         self.recorded: dict[str, list[Recorded]] = {}
         self.known: set[str] = set()
         self.whole: set[int] = set()
@@ -33,9 +33,6 @@ class World:
         self.branches = ["main"]
         self.open: dict[str, str] = {}
         """The shell commands that run still, by session."""
-        place.git("config", "ralph.headsUp", "off")  # a hook that only records says nothing
-        if day.shells:
-            place.git("config", "ralph.shellEdits", "include")
         if day.crlf:
             place.write(".gitattributes", b"* text=auto\n")
         for number in range(STARTING):
@@ -45,7 +42,6 @@ class World:
         place.git("add", "-A")
         place.git("commit", "-q", "-m", "base")
         place.remote()
-        place.git("push", "-q", "origin", "main")
         self.shot = place.shot()
         self.begun = ""
 
