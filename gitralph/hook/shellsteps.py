@@ -181,27 +181,35 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
     return sorted(found)
 
 
-def _untold(lay: Layout, call: "Call", known: Journal, path: bytes) -> set[str]:
-    """The other sessions that may have edited a path without a record: none of them tells its lines.
+class Untold:
+    """Edits of other sessions without a record, asked for once: nobody tells the lines of these.
 
-    A tool has begun an edit and not told the end, or a script claimed the path alone since the command began.
+    ``begun``: a tool has begun to edit a path and not told the end. ``claimed``: a script claimed paths alone
+    since the command began.
     """
-    wanted, line = record.path_text(path), line_form(path) + b"\n"
-    found = set[str]()
-    for name in files.names(lay.calls):
-        if any(record.path_of_call(one) == wanted for one in record.open_calls(f"{lay.calls}/{name}")):
-            found.add(_session_of(name))
-    told = {one.session for one in known.records}
-    for name in files.names(lay.own):
-        session, manifest = _session_of(name.removesuffix(".files")), f"{lay.own}/{name}"
-        if not name.endswith(".files") or session in told or call.is_older(manifest):
-            continue
-        try:
-            if line in files.read_bytes(manifest, _JOURNAL).splitlines(keepends=True):
-                found.add(session)
-        except OSError:
-            continue
-    return found - {call.window.session}
+
+    __slots__ = ("begun", "claimed")
+
+    def __init__(self, lay: Layout, call: "Call") -> None:
+        self.begun: dict[object, set[str]] = {}
+        self.claimed: dict[bytes, set[str]] = {}
+        for name in files.names(lay.calls):
+            for one in record.open_calls(f"{lay.calls}/{name}"):
+                self.begun.setdefault(record.path_of_call(one), set()).add(_session_of(name))
+        for name in files.names(lay.own, ".files"):
+            if call.is_older(f"{lay.own}/{name}"):
+                continue
+            try:
+                lines = files.read_bytes(f"{lay.own}/{name}", _JOURNAL).split(b"\n")
+            except OSError:
+                continue
+            for line in set(lines):
+                self.claimed.setdefault(line, set()).add(_session_of(name.removesuffix(".files")))
+
+    def at(self, path: bytes, known: Journal) -> set[str]:
+        """The sessions that may have edited a path; who has a record there tells its lines."""
+        told = {one.session for one in known.records}
+        return self.begun.get(record.path_text(path), set()) | self.claimed.get(line_form(path), set()) - told
 
 
 def _session_of(stem: str) -> str:
@@ -280,15 +288,18 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     by_shell = call.how == INCLUDE or (
         call.how == AUTO and bool(new) and works_by_shell(call.fields.get("transcript"))
     )
+    untold = Untold(lay, call)
     for one in made:
         try:
-            _write_one(lay, call, one, rivals(one, call.window, others), by_shell)
+            _write_one(lay, call, one, rivals(one, call.window, others), untold, by_shell)
         except OSError as error:
             told.append(f"'{record.path_text(one.path)}', changed by a shell call: {error.strerror or error}")
     return told
 
 
-def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new: bool) -> None:
+def _write_one(
+    lay: Layout, call: Call, made: Made, rivals: list[str], untold: Untold, takes_new: bool
+) -> None:
     with files.Locked(lay.journal(made.path)) as fd:
         known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
         has_edits = _has_edits(known, call.window.session)
@@ -304,12 +315,11 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
             made.tracked = True
         if made.move is not None and not made.move.tracked:
             return
-        untold = _untold(lay, call, known, made.path)
         pieces = _pieces(lay, call.window, known, made)
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
-            may = sorted({call.window.session, *rivals, *untold, *with_whom})
+            may = sorted({call.window.session, *rivals, *untold.at(made.path, known), *with_whom})
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
             is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
