@@ -244,7 +244,7 @@ def _maker(record: Record, session: str) -> Maker:
     return Maker(
         session,
         record.agent_id if is_own else None,
-        record.tool,
+        record.tool if is_own else None,
         record.call if is_own else None,
         record.ts,
     )

@@ -130,9 +130,8 @@ def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
         return "tasks it ticked"
     if group.session is None:
         told = f"beside {others}" if others else ""
-        made = " and ".join(
-            dict.fromkeys(f"{paper.called(one.session)}'s {one.tool or 'shell'}" for one in row.likely)
-        )
+        names = [(paper.called(one.session), one.tool) for one in row.likely]
+        made = " or ".join(dict.fromkeys(f"{name}'s {tool}" if tool else name for name, tool in names))
         return printable(" ".join(part for part in (told, f"likely {made}" if made else "") if part))
     if row.unrecorded:
         others += (" and " if others else "") + "unrecorded lines"
