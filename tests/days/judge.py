@@ -241,6 +241,7 @@ class Commit:
         mover, _, been = truth.moved_from(path)
         old = truth.first_path(path, self.before.head)
         asked = self.paths is None or path in self.paths
+        moved_it = mover == self.who or mover in self.names
         return Case(
             truth,
             self.who,
@@ -250,11 +251,9 @@ class Commit:
             self.read(self.before.disk.get(path)),
             self.names,
             self.forced,
-            moved=been if mover == self.who else frozenset(),
-            moved_at=truth.moved_at[path] if mover == self.who else 0,
-            landed=frozenset()
-            if mover == self.who
-            else frozenset(lines_of(self.text(self.before.head, old))),
+            moved=been if moved_it else frozenset(),
+            moved_at=truth.moved_at[path] if moved_it else 0,
+            landed=frozenset() if moved_it else frozenset(lines_of(self.text(self.before.head, old))),
             said=not asked or self._said(path),
             told=self.told.get(path, (0, set())),
         )
