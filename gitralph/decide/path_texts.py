@@ -399,7 +399,8 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
     seen = {state.path}
     while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
         path = records[0].other_path
-        is_anew = any(r.is_exact and r.before is None and r.after is not None for r in records[1:])
+        made = [r for r in records[1:] if r.is_exact and r.op not in (REDO, RESTORE)]
+        is_anew = any(r.before is None and r.after is not None for r in made)
         if path is None or path in seen or is_anew or not _is_gone(scene, path):
             return None
         seen.add(path)

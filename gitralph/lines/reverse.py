@@ -233,19 +233,33 @@ class _Turn:
     def _is_theirs(self, line: int) -> bool:
         """Tell whether the pieces made a line's state and no commit has settled it since."""
         known = self.known
-        if self.is_redo or line == EXISTS:
+        if self.is_redo:
             return True
+        if line == EXISTS:
+            is_settled = known.in_head[line] and known.on_disk(line) and known.credit(line) < known.agreed
+            return not is_settled
         if known.in_head[line]:  # a moved file has its lines from HEAD, and they go with the file
             return not known.on_disk(line) or not known.in_head[EXISTS]
-        return known.on_disk(line) or not self.choice.is_over(line)
+        return known.on_disk(line) or not (self.choice.is_over(line) or self._is_committed(line))
+
+    def _is_committed(self, line: int) -> bool:
+        """Tell whether a line of the first known text is gone from HEAD, which had it."""
+        if self.known.born_by(line) != BASE or not self.weave.says(line):
+            return False
+        text = self.weave.content(line)
+        return any(text in split_lines(each) for each in self.known.heads())
 
     def _was(self, line: int) -> bool:
-        """Tell whether a line stood before the pieces; a line of HEAD that they took stands in any case."""
-        is_taken = not self.is_redo and line > NEWLINE and self.known.is_removed(line)
+        """Tell whether a line stood before the pieces; a line of HEAD that they took stands in any case.
+
+        Also one that they brought themselves, and a commit took.
+        """
+        is_taken = not self.is_redo and self.known.is_removed(line)
         for at, (number, stands, credit) in enumerate(self._history(line)):
             if not self._is_turned(number, credit):
-                return stands or (at > 0 and is_taken and self.weave.owner_of(number) not in self.owners)
-        return self.known.born_by(line) not in self.units
+                is_back = at > 0 and is_taken and (line > NEWLINE or number == BASE)
+                return stands or (is_back and self.weave.owner_of(number) not in self.owners)
+        return is_taken or self.known.born_by(line) not in self.units
 
     def _is_turned(self, number: int, credit: int) -> bool:
         hunks = self.weave.hunks
@@ -275,7 +289,7 @@ class _Turn:
         """The changes of a line, the latest first, without pairs of which the second takes the first back.
 
         In such a pair another session took its own change back, or a session brought back what a gap had
-        taken.
+        taken. For a redo also the session itself: what it redid before is as it was before its undo.
         """
         changes = list(self.known.changes.get(line, ()))
         while changes:
@@ -286,7 +300,8 @@ class _Turn:
                 continue
             before, after = (self.weave.owner_of(each[0]) for each in (changes[-1], last))
             is_back = before is None and last[1] and last[2] != last[0]
-            if is_back or (before == after and after is not None and after not in self.owners):
+            again = self.is_redo and not self._is_turned(changes[-1][0], changes[-1][2])
+            if is_back or (before == after and after is not None and (again or after not in self.owners)):
                 changes.pop()
             else:
                 yield last

@@ -10,7 +10,7 @@ from gitralph.base import files, locks
 from gitralph.base.layout import Layout
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import GAP, Journal, Record
+from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Journal, Record
 from gitralph.records import commit_log, manifests
 
 # In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
@@ -201,9 +201,14 @@ def arrival(journal: Journal) -> Record | None:
 def last_arrival(journal: Journal) -> Record | None:
     """The record that brought the file here, be it to a name that another file had before; else None.
 
-    A tool tells nothing of that other file, a shell's two pictures tell its text.
+    A tool tells nothing of that other file, a shell's two pictures tell its text. A move that was taken back
+    and came again is the same move.
     """
+    came_again = False
     for record in reversed(journal.records):
+        came_again = came_again or record.op in (REDO, RESTORE)
+        if came_again and record.op in (UNDO, REDO, RESTORE):
+            continue
         if not record.is_exact or record.after is None:
             return None
         if record.op == "rename-to" or record.before is None:

@@ -535,3 +535,89 @@ def test_a_mode_that_was_claimed_by_its_path_goes_back(day: Repo) -> None:
     assert day.file("run.sh").stat().st_mode & 0o111
     assert day.file("tool").stat().st_mode & 0o111
     assert text(day) == ten(l3="three")
+
+
+# --- what a commit took stays ---
+
+
+@pytest.mark.parametrize("whose", ["S1", "the person"])
+def test_its_committed_line_under_its_pending_one_comes_back(day: Repo, whose: str) -> None:
+    """It used to go from the disk, and with the next commit from HEAD."""
+    call(day, "one", "line 3", "one")
+    if whose == "S1":
+        day.commit("S1")
+    else:
+        day.commit_all("the person's")
+    call(day, "two", "one", "two")
+    assert changed(undo(day, "S1")) == {"f": "M"}
+    assert text(day) == head(day) == ten(l3="one")
+    assert changed(undo(day, "S1", "--redo")) == {"f": "M"}
+    assert text(day) == ten(l3="two")
+
+
+def test_a_file_that_it_committed_stays(day: Repo) -> None:
+    """An edit, a deletion and a move of it are taken back; that it is there is not."""
+    day.edit("S1", "n", "first line\n")
+    day.commit("S1")
+    day.edit("S1", "n", "first line\nand another\n")
+    assert changed(undo(day, "S1")) == {"n": "M"}
+    assert day.read("n") == b"first line\n"
+    day.delete("S1", "n")
+    assert changed(undo(day, "S1")) == {"n": "A"}
+    day.rename("S1", "n", "m")
+    assert changed(undo(day, "S1")) == {"n": "A", "m": "D"}
+    assert files(day) == {**files(day), "n": b"first line\n"}
+
+
+def test_a_committed_file_with_a_persons_line_alone_has_nothing_to_take_back(day: Repo) -> None:
+    day.edit("S1", "n", "first line\n")
+    day.commit("S1")
+    day.write("n", "first line\na person's\n")
+    assert undo(day, "S1")["status"] == "nothing"
+
+
+def test_an_empty_file_that_it_committed_stays_with_anothers_line(day: Repo) -> None:
+    day.edit("S1", "e", "")
+    day.commit("S1")
+    day.write("e", "a person's\n")
+    day.commit_all("the person's")
+    day.edit("S1", "e", "other words\n")
+    assert changed(undo(day, "S1")) == {"e": "M"}
+    assert day.read("e") == b"a person's\n"
+
+
+def test_a_removal_that_a_commit_took_stays(day: Repo) -> None:
+    """Also where it was taken back and done again, and the file has another's line."""
+    call(day, "gone", "line 3\n", "")
+    swap(day, "S2", "line 8\n", "eight of S2\n")
+    undo(day, "S1")
+    undo(day, "S1", "--redo")
+    day.commit("S1")
+    assert undo(day, "S1")["status"] == "nothing"
+    assert "line 3\n" not in text(day)
+
+
+def test_redo_upon_redo_in_one_line(day: Repo) -> None:
+    call(day, "one", "line 3", "one")
+    call(day, "two", "one", "two")
+    for _ in range(2):
+        undo(day, "S1", "--last", "1")
+    assert text(day) == ten()
+    for word in ("one", "two"):
+        assert changed(undo(day, "S1", "--redo")) == {"f": "M"}
+        assert text(day) == ten(l3=word)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_move_that_was_taken_back_and_done_again_is_a_move(day: Repo, first: bool) -> None:
+    """The mover's commit reverted a line that another had committed meanwhile."""
+    swap(day, "S2", "line 3\n", "three of S2\n")
+    day.rename("S1", "f", "h")
+    undo(day, "S1")
+    if first:
+        day.commit("S2")
+    undo(day, "S1", "--redo")
+    if not first:
+        day.commit("S2")
+    assert day.commit("S1").paths == {"f": "D", "h": "A"}
+    assert day.blob("h") == ten(l3="three of S2").encode() == day.read("h")
