@@ -87,13 +87,17 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     of = {one.session: [each for each in found if each.session == one.session] for one in found}
     whose = "; ".join(f"'{ctx.called(name)}': {_counted(rows)}" for name, rows in of.items())
     said = f"this commit takes lines that live sessions did not commit yet: {whose}"
+    # the paths of this commit alone: what else is yours, and what is staged beside it, stays as it is
+    paths = [as_pathspec(ctx, path) for path in sorted(guarding.staged(ctx))]
+    given = f" -- {' '.join(paths)}" if len(paths) <= _SHOWN else ""
     if is_refused:
-        raise Refused(said, "git ralph commit --mine  # only what is yours", _all_the_same(ctx))
+        raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)
-    # What was taken back is staged: a next commit must not take it again.
     back = _taken_back(ctx)
-    rest = " && git reset -q" if back else ""
-    output.hint(f"{back}git ralph commit --mine{rest}  # only what is yours, instead")
+    message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\"""" if back else ""
+    # What was taken back is staged: a next commit must not take it again.
+    rest = f" && git reset -q{given}" if back else ""
+    output.hint(f"{back}git ralph commit --mine{message}{given}{rest}  # only what is yours, instead")
     return OK
 
 

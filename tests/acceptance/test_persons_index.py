@@ -1,6 +1,7 @@
 """A person's index is his: what an agent's shell staged is put back, what he staged himself stays."""
 
 import json
+import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -278,3 +279,16 @@ def test_what_the_person_staged_between_two_calls_is_what_comes_back(day: Repo) 
     stop(day, "S1")
     assert staged(day) == ["g", "h"]
     assert day.git("show", ":g") + "\n" == ten(l5="done")
+
+
+def test_what_a_warned_person_types_is_his_commit_again_without_the_sessions_lines(day: Repo) -> None:
+    """The paths and the message of that commit; what else is his, or staged, stays as it was."""
+    message = 'first line\n\nbody "quoted" $HOME'
+    said = commit_as(day, None, "-m", message, "--", "f").said
+    (hint,) = (line for line in said.splitlines() if line.startswith("hint: git reset"))
+    subprocess.run(hint.removeprefix("hint: "), shell=True, cwd=day.root, env=day.env, check=True)
+    assert day.changes() == {"f": "M"}
+    assert day.blob("f").decode() == ten(l5="half done")
+    assert day.git("log", "-1", "--format=%B").rstrip("\n") == message
+    only_the_persons(day)
+    assert day.read("g") == ten(l5="half done").encode()
