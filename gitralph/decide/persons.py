@@ -13,13 +13,13 @@ from gitralph.base.layout import Layout
 from gitralph.decide import decision, offers, pathspecs, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene, read_blob
-from gitralph.decide.path_texts import line_set
+from gitralph.decide.path_texts import line_set, one_form
 from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import GAP, replay
-from gitralph.lines.text import is_telling
+from gitralph.lines.text import is_telling, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -55,15 +55,19 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     for old, state in path_records.states_of(ctx.layout, gone).items() if free else ():
         brought = lines_of_sessions(ctx.layout, state)
         for path in free if brought else ():
-            came = line_set(scene.contents[path].data) - known[path].keys()
+            text = one_form(scene.contents[path].data)
+            came = line_set(text) - known[path].keys()
             for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
                 came -= (
                     line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()
                 )
-            who = {brought[line] for line in came if line in brought}
+            who = tuple(sorted({brought[line] for line in came if line in brought}))
             if who:
+                first = [line in came and brought.get(line) == who[0] for line in split_lines(text)]
+                start = first.index(True) + 1
+                end = start + next((n for n, one in enumerate(first[start:]) if not one), len(first) - start)
                 why = Why(Kind.LINES_OF_GONE, path=old)
-                found[path] = Left(path, decision.CONTESTED, why, tuple(sorted(who)))
+                found[path] = Left(path, decision.CONTESTED, why, who, (start, end))
     return found
 
 

@@ -6,7 +6,7 @@ every byte back.
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
@@ -135,8 +135,25 @@ def new_call(op: str) -> str:
 
 
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
-    with survey(ctx, request.session, request.match) as found:
-        return planned(found, request)
+    extra = set[bytes]()
+
+    def match(known: Iterable[bytes]) -> list[bytes]:
+        rows = list(known)
+        return [*(request.match(rows) if request.match is not None else ()), *extra.intersection(rows)]
+
+    while True:
+        with survey(ctx, request.session, request.match and match) as found:
+            made = planned(found, request)
+            more = _other_ends(found, made, extra) - extra
+        if request.match is None or not more:
+            return made
+        extra |= more
+
+
+def _other_ends(found: Survey, made: UndoPlan, extra: set[bytes]) -> set[bytes]:
+    """The ends of renames that nobody named, where a file comes or goes at a named one."""
+    moved = extra | {one.path for one in made.changes if one.before.absent != one.after.absent}
+    return {other for path, other in ends(found) if path in moved and other not in found.states}
 
 
 def planned(found: Survey, request: UndoRequest) -> UndoPlan:

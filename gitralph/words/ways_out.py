@@ -8,9 +8,10 @@ reads, here and wherever a hint is made. Nothing here writes.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from gitralph.base.kinds import Kind
 from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Wishes
@@ -87,6 +88,15 @@ class Ways(NamedTuple):
                 out.append(self._line(name, None, paths, does))
         return out
 
+    def _given_back(self, refusals: Sequence[Left]) -> Iterator[str]:
+        """Give lines that moved without their session's knowledge back to it."""
+        for left in refusals:
+            if left.why.kind is Kind.LINES_OF_GONE and left.lines:
+                first, last = left.lines
+                place = f"{as_name(self.ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
+                name = shlex.quote(self.ctx.called(left.sessions[0]))
+                yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
+
     def _makers(self, paths: frozenset[bytes]) -> list[str]:
         """The other sessions whose shell commands may have made what nobody recorded there."""
         known = (self.made.states[path] for path in paths if path in self.made.states)
@@ -123,7 +133,7 @@ class Ways(NamedTuple):
         refused = frozenset(left.path for left in refusals)
         ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
         paths = refused | ends
-        out = self._others(refusals, paths)
+        out = [*self._given_back(refusals), *self._others(refusals, paths)]
         out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
         if self.request.by_person:
             return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]

@@ -621,3 +621,14 @@ def test_a_move_that_was_taken_back_and_done_again_is_a_move(day: Repo, first: b
         day.commit("S2")
     assert day.commit("S1").paths == {"f": "D", "h": "A"}
     assert day.blob("h") == ten(l3="three of S2").encode() == day.read("h")
+
+
+@pytest.mark.parametrize("named", ["f", "h", "k"])
+def test_of_a_rename_one_end_is_named_and_both_go_back(day: Repo, named: str) -> None:
+    day.rename("S1", "f", "k")
+    day.rename("S1", "k", "h")
+    if named != "k":
+        assert changed(undo(day, "S1", "--", named)) == {"f": "A", "h": "D"}
+        assert sorted(files(day)) == ["f"]
+    else:
+        assert undo(day, "S1", "--", named)["status"] == "nothing"
