@@ -292,13 +292,13 @@ def test_lines_that_a_session_took_from_a_file_to_another_are_its_own(repo: Repo
 
 def test_a_sessions_line_that_a_person_moved_goes_back_by_the_hint(repo: Repo) -> None:
     """The move is in HEAD, so no later commit can tell of it."""
-    repo.edit("S1", "a", changed(3, "three of S1"))
+    repo.edit("S1", "a", changed(l3="three of S1"))
     repo.git("mv", "a", "moved")
     repo.git("commit", "-q", "-m", "the move")
-    repo.write("moved", changed(3, "three of S1", changed(8, "eight of a person")))
+    repo.write("moved", changed(l3="three of S1", l8="eight of a person"))
     said = mine(repo, code=4).said
     (hint,) = (line for line in said.splitlines() if line.startswith("hint: git ralph assign"))
     repo.ralph(*shlex.split(hint.removeprefix("hint: git ralph "), comments=True))
     assert mine(repo).paths == {"moved": "M"}
-    assert repo.blob("moved").decode() == changed(8, "eight of a person")
+    assert repo.blob("moved").decode() == changed(l8="eight of a person")
     assert repo.commit("S1").paths == {"moved": "M"}
