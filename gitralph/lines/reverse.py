@@ -236,8 +236,10 @@ class _Turn:
         if self.is_redo:
             return True
         if line == EXISTS:
-            is_settled = known.in_head[line] and known.on_disk(line) and known.credit(line) < known.agreed
-            return not is_settled
+            went = any(number != BASE and not stands for number, stands, _ in known.changes.get(line, ()))
+            # a file that was made once and that HEAD has was committed since; one made anew perhaps not
+            is_settled = not went or known.credit(line) < known.agreed
+            return not (known.in_head[line] and known.on_disk(line) and is_settled)
         if known.in_head[line]:  # a moved file has its lines from HEAD, and they go with the file
             return not known.on_disk(line) or not known.in_head[EXISTS]
         return known.on_disk(line) or not (self.choice.is_over(line) or self._is_committed(line))

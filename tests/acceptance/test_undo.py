@@ -632,3 +632,15 @@ def test_of_a_rename_one_end_is_named_and_both_go_back(day: Repo, named: str) ->
         assert sorted(files(day)) == ["f"]
     else:
         assert undo(day, "S1", "--", named)["status"] == "nothing"
+
+
+def test_a_file_that_it_committed_beside_anothers_line_stays(day: Repo) -> None:
+    """HEAD's text is none that the file ever had."""
+    day.edit("S1", "n", "first line\nsecond line\n")
+    day.edit("S2", "n", "first line\nof S2\nsecond line\n")
+    day.edit("S1", "n", "first line\nof S2\nsecond line\nthird line\n")
+    day.commit("S1")
+    assert day.blob("n") == b"first line\nsecond line\nthird line\n"
+    day.edit("S1", "n", "first line\nof S2\nsecond line\nthird line\nfourth line\n")
+    assert changed(undo(day, "S1")) == {"n": "M"}
+    assert day.read("n") == b"first line\nof S2\nsecond line\nthird line\n"
