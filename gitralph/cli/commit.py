@@ -26,6 +26,7 @@ from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec, can_be_typed
+from gitralph.records import path_records
 from gitralph.sessions import gc_in_background, session_choice
 from gitralph.takeback import assign as assigning
 from gitralph.takeback import loss
@@ -222,6 +223,8 @@ def _tell_of_new_files(ctx: Context) -> None:
     """Tell of a person's new files: a commit takes these only where they are named or staged."""
     found = uncommitted.dirty(ctx.repo, ctx.config)
     new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
+    known = path_records.states_of(ctx.layout, new)
+    new = [path for path in new if path not in known or not known[path].owners()]
     if new:
         given = " ".join(as_pathspec(ctx, path) for path in new[:_NEW])
         output.hint(f"git ralph commit --mine -- {given}  # takes new files that are named")

@@ -302,3 +302,11 @@ def test_a_sessions_line_that_a_person_moved_goes_back_by_the_hint(repo: Repo) -
     assert mine(repo).paths == {"moved": "M"}
     assert repo.blob("moved").decode() == changed(l8="eight of a person")
     assert repo.commit("S1").paths == {"moved": "M"}
+
+
+def test_a_sessions_new_file_is_not_offered_to_a_person(repo: Repo) -> None:
+    repo.edit("S1", "theirs", "x\n")
+    repo.write("ours", "y\n")
+    said = repo.ralph("commit", "--mine", "-m", "x").said
+    assert "theirs" not in said
+    assert "ours" in said
