@@ -697,6 +697,7 @@ _NO_AGENT = frozenset(
         "cli.guard._tell_person",
         "cli.guard._all_the_same",
         "words.ways_out.commit_of",
+        "words.ways_out.Ways._given_back",
         "words.ways_out.Ways._whole",
         "tasks.loop.summary.next_steps",
     ]
