@@ -194,7 +194,7 @@ class Attempt:
             return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))
         if any(map(known.on_disk, known.births(over))):
             return True
-        if known.is_swept(weave.units[unit].hunks[-1] + 1):
+        if known.is_swept(unit):
             return False
         return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
 

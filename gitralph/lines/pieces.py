@@ -74,7 +74,7 @@ class Pieces(_States):
     parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
     """For each piece that was asked for, see `_parts`."""
     swept: dict[int, bool] = field(default_factory=dict)
-    """For each number of hunks that was asked for, see `is_swept`."""
+    """For each step that was asked for, see `is_swept`."""
 
     @cached_property
     def agreed(self) -> int:
@@ -138,17 +138,19 @@ class Pieces(_States):
         first, then = self.weave.returns[-1] if self.weave.returns else (0, 0)
         return then <= self.weave.birth[line] and self.credit(line) < first
 
-    def is_swept(self, hunks: int) -> bool:
-        """Tell whether gaps took away all lines of sessions that stood when there were so many hunks.
+    def is_swept(self, unit: int) -> bool:
+        """Tell whether gaps took away all lines of sessions that stood after the step of a piece.
 
         Then somebody put the file back, and what else he did with it nobody knows.
         """
-        if hunks not in self.swept:
+        step = self.weave.units[unit].step
+        if step not in self.swept:
+            hunks = max(n for one in self.weave.units if one.step == step for n in one.hunks) + 1
             then = ((x, self.was(x, hunks)) for x in self._written)
             stood = [x for x, was in then if was is not None and was[1]]
             is_gone = all(not self.on_disk(x) and self.owner(x) is None for x in stood)
-            self.swept[hunks] = bool(stood) and is_gone
-        return self.swept[hunks]
+            self.swept[step] = bool(stood) and is_gone
+        return self.swept[step]
 
     @cached_property
     def _written(self) -> list[int]:
