@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.kinds import Kind, Why
+from gitralph.base.quote import shown
 from gitralph.commit import cleanup
 from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.text_chain import Chain
+from gitralph.git import listing
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
@@ -26,7 +28,7 @@ from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
-from gitralph.words import advice
+from gitralph.words import advice, ways_out
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
 # A try is lost when an edit is recorded while files are read. After three in a row somebody is typing.
@@ -75,6 +77,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
     result = TakenBack("nothing", request.session)
     if dry:
         made = planner(ctx, request)
+        _refuse_unmerged(ctx, made)
         _refuse(ctx, request, op, made, planner)
         _report(result, made, "dry-run")
         return result
@@ -84,6 +87,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
         asked = request
         for attempt in range(_TRIES):
             made = planner(ctx, asked)
+            _refuse_unmerged(ctx, made)
             # The whole is refused only at the first look. At a later one some files are written already, and
             # they stay so.
             if attempt == 0:
@@ -103,6 +107,19 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
     return result
+
+
+def _refuse_unmerged(ctx: Context, made: UndoPlan) -> None:
+    """Raise Refused for a file with conflict markers: what stands between them is of both sides."""
+    changed = {one.path for one in made.changes}
+    said = ctx.git.at(ctx.repo.root).run("ls-files", "-z", "-u") if changed else b""
+    unmerged = sorted(changed.intersection(row.path for row in listing.entries(said)))
+    if unmerged:
+        raise Refused(
+            f"the index has unmerged entries: '{shown(unmerged[0])}'",
+            *ways_out.unmerged(ctx, unmerged),
+            left=tuple(Left(path, decision.UNMERGED, Why(Kind.UNMERGED)) for path in unmerged),
+        )
 
 
 def _only(paths: frozenset[bytes]) -> Match:

@@ -644,3 +644,19 @@ def test_a_file_that_it_committed_beside_anothers_line_stays(day: Repo) -> None:
     day.edit("S1", "n", "first line\nof S2\nsecond line\nthird line\nfourth line\n")
     assert changed(undo(day, "S1")) == {"n": "M"}
     assert day.read("n") == b"first line\nof S2\nsecond line\nthird line\n"
+
+
+def test_amid_conflict_markers_it_is_refused(day: Repo) -> None:
+    """A stash that did not fit leaves both sides in the file, and no operation in progress."""
+    day.write("f", ten(l3="a person's"))
+    day.git("stash")
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    day.git("commit", "-qam", "three")
+    swap(day, "S1", "line 8\n", "eight of S1\n")
+    day.git("add", "f")
+    day.git("commit", "-qm", "eight")
+    day.git("stash", "pop", code=1)
+    day.edit("S1", "f", text(day).replace("line 9\n", "nine of S1\n"))
+    there = text(day)
+    assert undo(day, "S1", code=4)["left"][0]["reason"] == "unmerged"
+    assert text(day) == there
