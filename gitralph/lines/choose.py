@@ -95,6 +95,9 @@ class Attempt:
             if step_of(unit.key) in shells
         }
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
+        moves = {step.key for step in steps if step.onto}
+        self.moves = {n for n, unit in enumerate(known.weave.units) if step_of(unit.key) in moves}
+        """The pieces that brought a moved file, whose lines their session did not write."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
         # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
@@ -531,7 +534,8 @@ class Attempt:
                 self.wanted.discard(unit)
 
     def _is_own(self, line: int) -> bool:
-        return not self.known.in_head[line] and self.takes(self.known.brought_by(line))
+        unit = self.known.brought_by(line)
+        return not self.known.in_head[line] and self.takes(unit) and unit not in self.moves
 
     def _follows(self, unit: int, how: str) -> bool:
         known, weave = self.known, self.weave
