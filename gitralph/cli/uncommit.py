@@ -8,8 +8,12 @@ from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.quote import printable
 from gitralph.cli.terminal import options, output
 from gitralph.git.context import Context
+from gitralph.git.typed import as_pathspec
 from gitralph.sessions import session_choice
 from gitralph.takeback import uncommit as taking
+
+# Nobody reads a command with more paths.
+_MOST = 10
 
 
 @click.command("uncommit", cls=options.Command)
@@ -31,6 +35,8 @@ def uncommit(session: str | None, as_json: bool) -> None:
     branch = found.ref.removeprefix("refs/heads/")
     output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
     again = f"git ralph commit --session {shlex.quote(ctx.called(session))} -F -"
+    if len(found.paths) <= _MOST:  # something else of the session may be pending
+        again += f" -- {' '.join(as_pathspec(ctx, path) for path in found.paths)}"
     output.hint(f"git log -1 --format=%B {found.commit[:7]} | {again}  # makes it again")
 
 

@@ -27,11 +27,12 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class CommitTakenBack:
-    """The commit that was taken back, and the branch that had it."""
+    """The commit that was taken back, the branch that had it, and what it had changed."""
 
     commit: str
     ref: str
     subject: str
+    paths: tuple[bytes, ...]
 
 
 def last_of(ctx: Context) -> str | None:
@@ -116,4 +117,4 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             kind=UNCOMMIT,
         )
     )
-    return CommitTakenBack(commit, head.name, subject)
+    return CommitTakenBack(commit, head.name, subject, tuple(sorted(pairs)))

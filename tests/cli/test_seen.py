@@ -402,7 +402,7 @@ def test_uncommit(committed: Repo) -> None:
         (exit 4)
         $ git ralph uncommit --session S2
         [main] took back aaaaaaa what two did
-        hint: git log -1 --format=%B aaaaaaa | git ralph commit --session generic-2 -F -  # makes it again
+        hint: git log -1 --format=%B aaaaaaa | git ralph commit --session generic-2 -F - -- a b  # makes it again
         """,
     )
 
