@@ -295,9 +295,13 @@ class Attempt:
                 )
 
     def _never_comes(self, line: int) -> bool:
-        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece."""
+        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
+
+        A gap may be what git merged and what a person wrote beside it, so it is no one piece.
+        """
         known = self.known
-        births = known.births(known.brought_by(line))
+        unit = known.brought_by(line)
+        births = known.births(unit) if self.weave.units[unit].owner is not None else []
         return self.is_over(line) or any(known.in_head[x] and self.weave.says(x) for x in births)
 
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:

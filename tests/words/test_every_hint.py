@@ -444,6 +444,16 @@ def _inside_a_persons(repo: Repo) -> None:
     repo.edit("S1", "a", block.replace("p two\n", "p two\nS1 inside\n"))
 
 
+def _edit_amid_markers(repo: Repo) -> None:
+    """A stash did not fit, and S1 edits the file as it stands."""
+    repo.write("a", changed(3, "stashed"))
+    repo.git("stash")
+    repo.write("a", changed(3, "two"))
+    repo.commit_all("two")
+    repo.git("stash", "pop", code=1)
+    repo.edit("S1", "a", (repo.read("a") or b"").decode().replace("line 9\n", "nine\n"))
+
+
 def _conflict_stages(repo: Repo) -> None:
     conflict_stages(repo)
     repo.write("b", "settled\n")
@@ -562,6 +572,7 @@ SCENES: dict[str, list[Scene]] = {
     "takeback.uncommit._before": [Scene(_merge, ("uncommit", *S1))],
     "takeback.uncommit._land": [Scene(_staged_on_own_commit, ("uncommit", *S1))],
     "takeback.undo._refuse": [Scene(_over_each_other, ("undo", *S1))],
+    "takeback.undo._refuse_unmerged": [Scene(_edit_amid_markers, ("undo", *S1))],
 }
 
 
