@@ -85,8 +85,13 @@ def _bring_up(weave: Weave, head: list[int]) -> None:
         births = told(made.births) if gone else []
         if births and places[weave.line[births[0]]] < places[weave.line[gone[0]]]:
             first = next(x for x in made.dels if x > NEWLINE)
-            between = [*weave.between(first, made.births[-1])]
-            if all(weave.birth[x] == number or _is_gone_with(weave, x, number) for x in between):
+            last = made.births[-1]
+            between = [*weave.between(first, last)]
+            # where HEAD's order put the line itself behind already, there is nothing to bring up
+            is_behind = weave.next[between[-1] if between else first] == last
+            if is_behind and all(
+                weave.birth[x] == number or _is_gone_with(weave, x, number) for x in between
+            ):
                 for each in made.births:
                     weave.link(weave.prev[each], weave.next[each])
                     weave.link(weave.prev[first], each)

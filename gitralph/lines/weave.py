@@ -257,9 +257,9 @@ class Weave:
         self.next[left], self.prev[right] = right, left
 
     def between(self, left: int, right: int) -> Iterator[int]:
-        """Walk the atoms strictly between two others."""
+        """Walk the atoms strictly between two others; to the end where the second is not behind the first."""
         atom = self.next[left]
-        while atom != right:
+        while atom not in (right, END):
             yield atom
             atom = self.next[atom]
 
