@@ -9,6 +9,7 @@ from gitralph.lines import choose
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import UNRECORDED, Step
+from gitralph.lines.weave import Weave
 from tests.lines.texts import text
 
 BASE = [f"base line {n}" for n in range(5)]
@@ -138,3 +139,11 @@ def test_every_line_of_an_answer_is_of_head_the_file_or_the_records(
     known |= {*head.split(b"\n"), *disk.split(b"\n")}
     assert set((answer.text or b"").split(b"\n")) <= known
     assert set(answer.includes) <= {"s2", "s3", UNRECORDED}
+
+
+def test_a_walk_between_two_lines_in_the_wrong_order_ends() -> None:
+    """It took all memory: where HEAD's order puts lines otherwise, callers may ask so."""
+    weave = Weave(b"first\nsecond\nthird\n")
+    first, second, third = weave.order()
+    assert list(weave.between(first, third)) == [second]
+    assert list(weave.between(second, first)) == [third]
