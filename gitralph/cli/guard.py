@@ -8,13 +8,14 @@ import click
 from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, options, output
-from gitralph.decide import pending_paths
+from gitralph.decide import offers, pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
 from gitralph.guard import question as guarding
 from gitralph.guard import whose_commit
 from gitralph.guard.question import GuardedPath
+from gitralph.records import path_records
 from gitralph.sessions import session_choice
 
 # Nobody reads a line with more names.
@@ -87,9 +88,13 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     of = {one.session: [each for each in found if each.session == one.session] for one in found}
     whose = "; ".join(f"'{ctx.called(name)}': {_counted(rows)}" for name, rows in of.items())
     said = f"this commit takes lines that live sessions did not commit yet: {whose}"
-    # the paths of this commit alone: what else is yours, and what is staged beside it, stays as it is
-    paths = [as_pathspec(ctx, path) for path in sorted(guarding.staged(ctx))]
-    given = f" -- {' '.join(paths)}" if len(paths) <= _SHOWN else ""
+    # The paths of this commit alone: what else is yours, and what is staged beside it, stays as it is. A
+    # path that is named is taken with what shell commands may have made, so such a one is not.
+    taken = sorted(guarding.staged(ctx))
+    known = path_records.states_of(ctx.layout, taken)
+    by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
+    paths = [as_pathspec(ctx, path) for path in taken if path not in by_shell]
+    given = f" -- {' '.join(paths)}" if 0 < len(paths) <= _SHOWN else ""
     if is_refused:
         raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)

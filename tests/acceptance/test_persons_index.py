@@ -292,3 +292,13 @@ def test_what_a_warned_person_types_is_his_commit_again_without_the_sessions_lin
     assert day.git("log", "-1", "--format=%B").rstrip("\n") == message
     only_the_persons(day)
     assert day.read("g") == ten(l5="half done").encode()
+
+
+def test_the_hint_names_no_path_that_shells_may_have_changed(day: Repo) -> None:
+    """Who names a path takes what shell commands may have made of it, too."""
+    other = Shell(day, "S2", "true").begin()
+    in_shell(day, "S1", lambda: day.write("g", ten(l5="half done", l9="by a shell")))
+    other.end()
+    said = commit_as(day, None, "-a").said
+    (hint,) = (line for line in said.splitlines() if line.startswith("hint: git reset"))
+    assert hint.partition("  #")[0].endswith("-- f h && git reset -q -- f h")
