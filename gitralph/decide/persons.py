@@ -19,6 +19,7 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import GAP, replay
+from gitralph.hook.windows import Window
 from gitralph.lines.text import is_telling, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
@@ -84,6 +85,13 @@ def lines_of_sessions(layout: Layout, state: PathState) -> dict[bytes, str]:
     return found
 
 
+def _made_by(window: Window) -> Why:
+    if window.closed is not None:
+        return Why(Kind.MADE_BY, commands=(offers.told(window),))
+    likely = Why(Kind.LIKELY_BY, commands=(offers.told(window),))
+    return Why(Kind.NO_END_TOLD, (window.session,), because=likely)
+
+
 def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     """Files that a session's shell command left and no session recorded: a person must name them."""
     free = [path for path in scene.contents if not text_chain.others(scene, scene.states[path])]
@@ -94,7 +102,7 @@ def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
         path: Left(
             path,
             decision.SHELL,
-            Why(Kind.MADE_BY, commands=(offers.told(window),)),
+            _made_by(window),
             (window.session,),
             optional=True,
         )

@@ -163,8 +163,10 @@ def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
 def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     """How to commit the paths that a commit passed over."""
     if session == decision.UNRECORDED:
-        given = _listed(ctx, sorted(one.path for one in left if one.reason == decision.SHELL)[:_MOST])
-        return [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
+        shell = [one for one in left if one.reason == decision.SHELL]
+        given = _listed(ctx, sorted({one.path for one in shell})[:_MOST])
+        takes = [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
+        return takes + _ends(ctx, {name for one in shell for name in one.sessions})
     name = shlex.quote(ctx.called(session))
     by_reason: dict[str, list[bytes]] = {}
     for one in left:
@@ -176,9 +178,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     if offered and (is_sure or not ctx.is_agent):
         out.append(with_shell(ctx, session, is_sure))
     whose = {name for one in left if one.by_shell for name in one.sessions} - {session}
-    for other in offers.unended(ctx.layout, whose) if whose and not ctx.is_agent else ():
-        does = "if it is over: its shell command has not ended, and may change anything until it does"
-        out.append(f"git ralph session end {shlex.quote(ctx.called(other))}  # {does}")
+    out += _ends(ctx, whose)
     gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
     claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:
@@ -188,6 +188,13 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
         given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
         out.append(f"git ralph commit --session {name} --whole-file -- {given}  # takes it all the same")
     return out
+
+
+def _ends(ctx: Context, sessions: set[str]) -> list[str]:
+    """How a person ends the sessions whose shell command tells no end."""
+    does = "if it is over: its shell command has not ended, and may change anything until it does"
+    open_ = offers.unended(ctx.layout, sessions) if sessions and not ctx.is_agent else ()
+    return [f"git ralph session end {shlex.quote(ctx.called(one))}  # {does}" for one in open_]
 
 
 def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) -> list[str]:

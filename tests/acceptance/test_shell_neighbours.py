@@ -225,6 +225,9 @@ def test_what_a_running_command_may_have_changed_is_no_persons(repo: Repo) -> No
     repo.write("b", "before?\n")
     answer = repo.commit(None, "--mine")
     assert (answer.status, answer.left) == ("nothing", {"a": "shell", "b": "shell"})
+    said = repo.ralph("commit", "--mine", "-m", "x").said
+    assert f"no end was told of a shell command of '{repo.called('S1')}'" in said
+    assert f"hint: git ralph session end {repo.called('S1')}  # if it is over" in said
     assert repo.commit(None, "--mine", "--", "b").paths == {"b": "M"}
     shell.end()
     assert repo.commit("S1").paths == {"a": "M"}
