@@ -144,6 +144,12 @@ def _listed(git: Git, copy: IndexCopy, root: str, *words: str | bytes) -> bytes:
         raise Fatal(f"git cannot read the index '{copy.source}': {why}", "git status") from None
 
 
+def unmerged(git: Git, root: str) -> list[bytes]:
+    """The paths with conflict stages in the user's own index."""
+    said = git.at(root).run("-c", "core.fsmonitor=false", "ls-files", "-z", "-u")
+    return sorted({row.path for row in listing.entries(said)})
+
+
 def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
     """The paths with conflict stages."""
     if copy.missing:

@@ -17,7 +17,7 @@ from gitralph.commit import cleanup
 from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.text_chain import Chain
-from gitralph.git import listing
+from gitralph.git import index
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
@@ -77,7 +77,6 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
     result = TakenBack("nothing", request.session)
     if dry:
         made = planner(ctx, request)
-        _refuse_unmerged(ctx, made)
         _refuse(ctx, request, op, made, planner)
         _report(result, made, "dry-run")
         return result
@@ -87,7 +86,6 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
         asked = request
         for attempt in range(_TRIES):
             made = planner(ctx, asked)
-            _refuse_unmerged(ctx, made)
             # The whole is refused only at the first look. At a later one some files are written already, and
             # they stay so.
             if attempt == 0:
@@ -112,8 +110,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
 def _refuse_unmerged(ctx: Context, made: UndoPlan) -> None:
     """Raise Refused for a file with conflict markers: what stands between them is of both sides."""
     changed = {one.path for one in made.changes}
-    said = ctx.git.at(ctx.repo.root).run("ls-files", "-z", "-u") if changed else b""
-    unmerged = sorted(changed.intersection(row.path for row in listing.entries(said)))
+    unmerged = sorted(changed.intersection(index.unmerged(ctx.git, ctx.repo.root))) if changed else []
     if unmerged:
         raise Refused(
             f"the index has unmerged entries: '{shown(unmerged[0])}'",
@@ -135,6 +132,7 @@ def _report(result: TakenBack, made: UndoPlan, status: str) -> None:
 
 
 def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner: Planner) -> None:
+    _refuse_unmerged(ctx, made)
     refusals = [one for one in made.left if one.refuses]
     if refusals and not request.skip:
         # Plan once more, so that the hint for --skip-entangled is given only where it would do something.
