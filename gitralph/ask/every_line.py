@@ -246,7 +246,8 @@ def every(ctx: Context, read: Read) -> list[Finding]:
         if one is None and line.commit is not None:
             open_.append((at, line))
         found = one or _unknown(resolver, line)
-        may = read.offered.get(at + 1, ()) if found.state == NOBODY else found.one_of
+        offer = read.offered.get(at + 1) if found.state == NOBODY else None
+        may = offer.may if offer is not None else found.one_of
         out.append(found._replace(line=at + 1, one_of=may))
     for at, other in resolver.elsewhere(open_).items():
         out[at] = other._replace(line=at + 1)

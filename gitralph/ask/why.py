@@ -5,7 +5,6 @@ from gitralph.ask.every_line import COMMITTED, NOBODY, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
-from gitralph.decide import offers
 from gitralph.decide.reading import Read
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name
@@ -27,8 +26,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     ]
     found += [
         Finding(NOBODY, time=r.ts, tool=r.tool, call=r.call, op=r.op, exact=r.exact, one_of=r.may)
-        for r in offers.of(read.state)
-        if r.may in read.offered.values()
+        for r in {record.offset: record for record in read.offered.values()}.values()
     ]
     told = {(one.commit, one.session) for one in found}
     for one in every_line.every(ctx, read):

@@ -155,12 +155,10 @@ def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
     return found if own is None else [r for r in found if any(name in own for name in r.may)]
 
 
-def by_line(known: Pieces, state: PathState) -> dict[int, tuple[str, ...]]:
-    """The lines of the file that shell commands may have made, by number, each with their sessions."""
+def by_line(known: Pieces, state: PathState) -> dict[int, Record]:
+    """The lines of the file that shell commands may have made, by number, each with its record."""
     return {
-        line: record.may
-        for record in of(state)
-        for line in owners.standing(known, {f"{GAP_KEY}{record.offset}"})
+        line: record for record in of(state) for line in owners.standing(known, {f"{GAP_KEY}{record.offset}"})
     }
 
 

@@ -40,8 +40,8 @@ def tree_path(ctx: Context, typed: str) -> bytes:
 class Read(NamedTuple):
     """A path with its records. ``keys`` holds for each line the offset of its record, ``lines`` git's blame.
 
-    ``pending`` are the offsets of the records of which something is in no commit. ``offered`` tells of lines,
-    by number, that shell commands of these sessions may have made.
+    ``pending`` are the offsets of the records of which something is in no commit. ``offered`` are the
+    lines, by number, that shell commands of several sessions may have made, each with its record.
     """
 
     state: PathState
@@ -49,7 +49,7 @@ class Read(NamedTuple):
     lines: list[blame.Line]
     pending: frozenset[str]
     carried: tuple[Record, ...] = ()
-    offered: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+    offered: Mapping[int, Record] = MappingProxyType({})
 
     def records(self) -> Iterator[Record]:
         """The records of the file, first those from before it was moved."""

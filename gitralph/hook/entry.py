@@ -202,7 +202,8 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place, agent)
     _settle_shells(lay, session, event, environ)
-    if event.kind in ("prompt", "stop", "end"):
+    goes_on = event.stop is not None and event.stop.running  # perhaps a subagent that edits
+    if event.kind in ("prompt", "stop", "end") and not goes_on:
         record.forget_all(lay, session)
     _note_models(lay, session, event, environ)
     if event.kind in _TURNS:

@@ -94,8 +94,10 @@ def is_older(file: str, since: object) -> bool:
         found = os.lstat(file)
     except OSError:
         return False
-    told = isinstance(since, list) and len(since) == 2 and all(type(n) is int for n in since)
-    return told and isinstance(since, list) and found.st_dev == since[0] and found.st_ctime_ns < since[1]
+    if not isinstance(since, list) or [type(each) for each in since] != [int, int]:
+        return False
+    device, time = since
+    return bool(found.st_dev == device and found.st_ctime_ns < time)
 
 
 def load(path: str) -> dict[str, object] | None:

@@ -181,7 +181,7 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
     return sorted(found)
 
 
-class Untold:
+class OthersAtWork:
     """Edits of other sessions without a record, asked for once: nobody tells the lines of these.
 
     ``begun``: a tool has begun to edit a path and not told the end. ``claimed``: a script claimed paths alone
@@ -288,17 +288,17 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     by_shell = call.how == INCLUDE or (
         call.how == AUTO and bool(new) and works_by_shell(call.fields.get("transcript"))
     )
-    untold = Untold(lay, call)
+    at_work = OthersAtWork(lay, call)
     for one in made:
         try:
-            _write_one(lay, call, one, rivals(one, call.window, others), untold, by_shell)
+            _write_one(lay, call, one, rivals(one, call.window, others), at_work, by_shell)
         except OSError as error:
             told.append(f"'{record.path_text(one.path)}', changed by a shell call: {error.strerror or error}")
     return told
 
 
 def _write_one(
-    lay: Layout, call: Call, made: Made, rivals: list[str], untold: Untold, takes_new: bool
+    lay: Layout, call: Call, made: Made, rivals: list[str], at_work: OthersAtWork, takes_new: bool
 ) -> None:
     with files.Locked(lay.journal(made.path)) as fd:
         known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
@@ -319,7 +319,7 @@ def _write_one(
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
-            may = sorted({call.window.session, *rivals, *untold.at(made.path, known), *with_whom})
+            may = sorted({call.window.session, *rivals, *at_work.at(made.path, known), *with_whom})
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
             is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
@@ -431,10 +431,10 @@ def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
     """True when a stash holds the same change that a command made: then git put it there.
 
     A line that stood in the file before, or still stands in it, proves nothing. git brings all lines of a
-    stash; where only few of them come, such as a lone `return`, somebody wrote them. A
-    stash that only takes lines away is known by these lines; one that is still there after the command
-    (``is_gone`` False) only where the command did nothing else. When a person removes the same lines, they
-    become nobody's. Only a stash without the file takes the file away.
+    stash; where only few of them come, such as a lone `return`, somebody wrote them. A stash that only takes
+    lines away is known by these lines; one that is still there after the command (``is_gone`` False) only
+    where the command did nothing else. When a person removes the same lines, they become nobody's. Only a
+    stash without the file takes the file away.
     """
     if made.after is None and stash[1] is not None:
         return False
