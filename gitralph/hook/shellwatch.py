@@ -302,10 +302,11 @@ def _see(look: Look, environ: dict[str, str]) -> None:
 def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
     """Close a command: take the picture, record what changed; returns lines for the log.
 
-    ``late``: the command has been over for some time.
+    ``late``: the command has been over for some time, or nobody knows since when.
     """
     kept, told = shellcalls.load(path), list[str]()
     if kept is not None:
+        late = late or kept.get("background") is True
         look = Look(path, kept)
         _see(look, environ)
         told = _record(look, environ, late)
@@ -377,8 +378,15 @@ def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> lis
 
 
 def go_on(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
-    """Record what a command did before it went to the background. It counts until the turn ends."""
-    return _so_far(lay, lay.shell_call(session, _key(event)), environ)
+    """Record what a command did before it went to the background. It counts until the turn ends.
+
+    A turn may be long, and a person works on beside it. So what changes from here on is only offered.
+    """
+    path = lay.shell_call(session, _key(event))
+    told, kept = _so_far(lay, path, environ), shellcalls.load(path)
+    if kept is not None:
+        shellcalls.keep(path, {**kept, "background": True}, None)
+    return told
 
 
 def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:

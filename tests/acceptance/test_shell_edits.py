@@ -380,15 +380,18 @@ def test_two_hooks_of_one_call_at_once(repo: Repo) -> None:
 
 @pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
 def test_a_background_command_counts_until_the_turn_ends(repo: Repo, event: str) -> None:
-    """Its post event comes at once, and nothing tells its end."""
+    """Its post event comes at once, and nothing tells its end: a person may have worked on meanwhile."""
     shell = Shell(repo, "S1", "build &").begin().work("sed -i 's/^line 2$/two/' a")
     answer = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
     shell.send("PostToolUse", tool_response=answer)
     assert repo.commit("S1").paths == {"a": "M"}
     shell.work("sed -i 's/^line 3$/three/' a")
     assert repo.commit(None, "--mine").left == {"a": "shell"}
+    repo.write("b", "a person's\n")
     repo.hook("claude-code", payloads.claude_life(event, "S1", str(repo.root)))
-    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.commit("S1").left == {"a": "shell", "b": "shell"}
+    assert repo.commit("S1", "--with-shell", "--", "a").paths == {"a": "M"}
+    assert repo.commit(None, "--mine", "--", "b").paths == {"b": "M"}
     repo.write("a", TEN)
     assert repo.commit(None, "--mine").paths == {"a": "M"}
 
