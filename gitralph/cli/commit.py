@@ -1,4 +1,7 @@
-"""``git ralph commit``."""
+"""``git ralph commit``.
+
+What only an option, a refusal or an empty answer needs is imported there: it is a tenth of the whole start.
+"""
 
 import contextlib
 import functools
@@ -9,11 +12,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import dead_hooks
 from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli.terminal import environ, nothing_to_commit, options, output, proving, signals
+from gitralph.cli.terminal import environ, options, output, signals
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import cleanup
 from gitralph.commit import commit as committing
@@ -22,16 +24,12 @@ from gitralph.decide import own_commit, picking
 from gitralph.decide.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.pathspecs import matcher
-from gitralph.decide.request import Pick
+from gitralph.decide.request import Judge, Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec, can_be_typed
 from gitralph.records import path_records
 from gitralph.sessions import gc_in_background, session_choice
-from gitralph.takeback import assign as assigning
-from gitralph.takeback import loss
-from gitralph.tasks.prove.judge import Judge
-from gitralph.tasks.prove.results import ProofCommand
 from gitralph.words.advice import describe
 
 # A hint is copied in one line; with more files a person stages them first.
@@ -201,6 +199,8 @@ def commit(**typed: Any) -> None:
         # A record may not fit any more since git put edits away. Only then the question is whether they can
         # be brought back.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
+            from gitralph.takeback import loss
+
             error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
             output.as_json(_refusal(ctx, asked.session, error))
@@ -209,6 +209,8 @@ def commit(**typed: Any) -> None:
     if result.status == "nothing" and asked.patch:
         return
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
+        from gitralph.cli.terminal import nothing_to_commit
+
         # names changes that are uncommitted all the same, and how to commit them
         nothing_to_commit.tell(ctx, result, asked.messages, asked.paths)
     elif result.status == "nothing" and asked.mine and not asked.is_quiet:
@@ -283,10 +285,14 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         try:
             result = commits(ctx, request)
         except Refused as error:
+            from gitralph.takeback import assign as assigning
+
             error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
             raise
-    if asked.mine:
+    if asked.mine or not result.silent:
         return result
+    from gitralph.ask import dead_hooks
+
     return dead_hooks.explained(ctx, session, result)
 
 
@@ -331,9 +337,9 @@ def _judge(ctx: Context, asked: CommitOptions) -> Judge | None:
         return None
     if not text.strip():
         raise UsageError("the command to prove with is empty")
-    passing = None if asked.quiet else proving.Passing()
-    command = ProofCommand.shell(text, proving.folder(ctx))
-    return Judge(ctx, proving.prover(ctx, passing), command, output.note, asked.explain)
+    from gitralph.cli.terminal import proving
+
+    return proving.judge(ctx, text, asked.quiet, asked.explain)
 
 
 def _chosen(ctx: Context, asked: CommitOptions) -> str | None:

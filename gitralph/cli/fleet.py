@@ -177,7 +177,7 @@ def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> None:
     where.checked(bead)
     found = _open()
     attended = environ.is_terminal(sys.stdin)
-    judge = proving.judge(found.ctx, prove)
+    judge = proving.merge_judge(found.ctx, prove)
     with hold(found), signals.stopped_like_by_hand():
         done = _telling(as_json, bead, lambda: landing.land(found, bead, into, attended, judge))
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -82,6 +83,9 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module = import_module(f"gitralph.cli.{COMMANDS[name][0]}")
+        if not gc.isenabled():  # the program turned it off while it loads; what is loaded now stays
+            gc.freeze()
+            gc.enable()
         found = getattr(module, name.replace("-", "_"))
         assert isinstance(found, click.Command)
         return found

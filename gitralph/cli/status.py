@@ -1,4 +1,4 @@
-"""``git ralph status``."""
+"""``git ralph status`` and ``top``; what only a screen or a look at all worktrees needs is imported there."""
 
 import shlex
 import sys
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import everywhere, overview
+from gitralph.ask import overview
 from gitralph.ask import status as statuses
 from gitralph.ask.status import Owned, SessionRows
 from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli.terminal import all_worktrees, columns, environ, grouped, options, output, screen
+from gitralph.cli.terminal import columns, environ, grouped, options, output
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.decide import decision, offers, pending_paths
 from gitralph.decide.offers import Maker
@@ -72,6 +72,9 @@ def status(**typed: Any) -> int:
     if asked.watch:
         return _watch(ctx, asked.session, asked.specs, asked.worktrees)
     if asked.worktrees:
+        from gitralph.ask import everywhere
+        from gitralph.cli.terminal import all_worktrees
+
         view = everywhere.look(ctx)
         if asked.as_json:
             told = {
@@ -116,6 +119,7 @@ def top(session: str | None, wanted_wide: bool, specs: tuple[str, ...]) -> int:
 
 
 def _watch(ctx: Context, session: str | None, specs: tuple[str, ...], wanted_wide: bool) -> int:
+    from gitralph.cli.terminal import screen
 
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs, wanted_wide)
 

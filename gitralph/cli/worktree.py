@@ -186,7 +186,7 @@ def merge(bead: str, into: str | None, no_ff: bool, prove: str | None, as_json: 
     ctx = options.context()
     try:
         with signals.stopped_like_by_hand():
-            done = merging.merge_bead(ctx, bead, into, not no_ff, proving.judge(ctx, prove))
+            done = merging.merge_bead(ctx, bead, into, not no_ff, proving.merge_judge(ctx, prove))
     except NotProvenError as error:
         if as_json:
             output.as_json(_refusal(bead, proof=error.proof))

@@ -13,11 +13,11 @@ from hashlib import sha256
 from itertools import starmap
 from typing import Any
 
+from gitralph.ask.notes import REF
 from gitralph.ask.trace.agent_trace import OURS, Document
 from gitralph.base.ids import hashed
 from gitralph.git.context import Context
 
-REF = "refs/notes/ai"
 SCHEMA = "authorship/3.0.0"
 # Agents that the standard calls by another name.
 _TOOLS = {"claude-code": "claude"}

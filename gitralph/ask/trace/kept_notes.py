@@ -3,6 +3,8 @@
 Each commit of a session gets a note in ``refs/notes/ai``. A commit that git rewrote is a new commit, and gets
 its note from the next command of git ralph. A note that is there already stays. Only where git copied a note
 of ours from the commit that it rewrote is it written again.
+
+Many commands ask here, and few repositories keep notes: what writes them is imported only there.
 """
 
 from __future__ import annotations
@@ -11,9 +13,6 @@ import os
 from collections.abc import Container, Sequence
 
 from gitralph.ask import notes
-from gitralph.ask.trace import git_ai
-from gitralph.ask.trace.agent_trace import records, revision
-from gitralph.ask.whose import Makers
 from gitralph.base import files
 from gitralph.base.errors import RalphError
 from gitralph.git import refs
@@ -38,7 +37,7 @@ def write_new_notes(ctx: Context) -> None:
         _write(ctx, _since(ctx, head, seen))
         files.write_whole(ctx.layout.noted, head.encode() + b"\n")
     except (RalphError, OSError) as error:
-        ctx.warn(f"no note could be written to '{git_ai.REF}': {error}")
+        ctx.warn(f"no note could be written to '{notes.REF}': {error}")
 
 
 def add(ctx: Context, commits: Sequence[str]) -> None:
@@ -48,7 +47,7 @@ def add(ctx: Context, commits: Sequence[str]) -> None:
     try:
         _write(ctx, list(commits)[-_MOST:])
     except (RalphError, OSError) as error:
-        ctx.warn(f"no note could be written to '{git_ai.REF}': {error}")
+        ctx.warn(f"no note could be written to '{notes.REF}': {error}")
 
 
 def _seen(ctx: Context) -> str | None:
@@ -69,6 +68,10 @@ def _since(ctx: Context, head: str, seen: str | None) -> list[str]:
 def _write(ctx: Context, commits: list[str]) -> None:
     if not commits:
         return
+    from gitralph.ask.trace import git_ai
+    from gitralph.ask.trace.agent_trace import records, revision
+    from gitralph.ask.whose import Makers
+
     there = notes.texts(ctx, commits)
     ours = Makers(ctx).by_hash if there else {}
     for row in records(ctx, commits):

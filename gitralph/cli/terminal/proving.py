@@ -9,7 +9,7 @@ from gitralph.base.errors import UsageError
 from gitralph.cli.terminal import output
 from gitralph.git.context import Context
 from gitralph.tasks.children import Children
-from gitralph.tasks.prove.judge import ProvingMerges
+from gitralph.tasks.prove.judge import Judge, ProvingMerges
 from gitralph.tasks.prove.proof import Prover
 from gitralph.tasks.prove.results import ProofCommand
 
@@ -50,7 +50,13 @@ def folder(ctx: Context) -> str:
 option = click.option("--prove", metavar="<cmd>", help="Only if this passes on the merged tree.")
 
 
-def judge(ctx: Context, text: str | None) -> ProvingMerges | None:
+def judge(ctx: Context, text: str, quiet: bool, explain: bool) -> Judge:
+    """What proves a commit."""
+    passing = None if quiet else Passing()
+    return Judge(ctx, prover(ctx, passing), ProofCommand.shell(text, folder(ctx)), output.note, explain)
+
+
+def merge_judge(ctx: Context, text: str | None) -> ProvingMerges | None:
     """What proves a merge; None where nothing must be proved. Raises UsageError."""
     if text is None:
         return None
