@@ -7,7 +7,7 @@ disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -284,7 +284,14 @@ def _blobs(asked: Question, name: str, contents: dict[bytes, Content]) -> dict[b
 
 
 def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
-    """Those of ``paths`` that git ignores and does not track."""
+    """Those of ``paths`` that git ignores and does not track.
+
+    Whether git tracks one is asked only where a rule names it: git reads the whole index for that.
+    """
+    return _check_ignore(repo, _check_ignore(repo, paths, "--no-index"))
+
+
+def _check_ignore(repo: Repository, paths: Collection[bytes], *words: str) -> set[bytes]:
     if not paths:
         return set()
     done = repo.git.at(repo.root).try_run(
@@ -292,9 +299,10 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
         # This look must start no program that the configuration names.
         "core.fsmonitor=false",
         "check-ignore",
+        *words,
         "-z",
         "--stdin",
-        stdin=nul.joined(paths),
+        stdin=nul.joined(sorted(paths)),
     )
     return set(nul.rows(done.stdout))
 

@@ -52,14 +52,13 @@ def start(
     ``folder`` is a private folder for work files.
     """
     new = [p for p, s in states.items() if _began_with_a_text(s) and base.lookup_safe(p) is None]
-    if not new:
+    # Most branches have an old commit; what that takes to see does not grow with the index.
+    left = _left(ctx, head) if new else None
+    if left is None:
         return base
     copy = index.copy_index(ctx.repo.index, f"{folder}/left.index")
     staged = {p: mark.entry for p, mark in index.entries(ctx.git, copy, ctx.repo.root, new).items()}
     if not staged:
-        return base
-    left = _left(ctx, head)
-    if left is None:
         return base
     try:
         reader = TreeReader(base.objects, history.tree_of(ctx.repo, left))
