@@ -39,7 +39,7 @@ def million(lines: int) -> list[bytes]:
 
 
 def seconds(texts: list[bytes], owners: str) -> float:
-    """Processor seconds of asking what session ``a`` may commit, garbage left alone as in a command."""
+    """Processor seconds of asking what session ``a`` may commit, with garbage left alone."""
     steps = [Step(f"k{n}", owners[n % len(owners)], *pair) for n, pair in enumerate(pairwise(texts))]
     gc.disable()
     begin = time.process_time()

@@ -323,6 +323,8 @@ def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
     texts. Where no event read the file before the edit, only the time of git's index tells them apart. In
     doubt the mark goes, so that no line is refused for it.
     """
+    if not step.over:
+        return step
     times = [r.mtime for r in records if str(r.offset) in step.over]
     try:
         written = os.stat(scene.repo.index).st_mtime_ns

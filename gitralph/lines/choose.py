@@ -396,12 +396,14 @@ class Attempt:
         known, weave = self.known, self.weave
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
+        made_by = dict[str, list[Hunk]]()
+        for made in weave.hunks:
+            made_by.setdefault(step.get(made.unit, ""), []).append(made)
         for unit in sorted(self.wanted & known.by_unit.keys()):
             over = self.over.get(step.get(unit, ""))
-            if over is None:
+            if not over:
                 continue
-            gaps = [made for made in weave.hunks if step.get(made.unit) == GAP + step[unit]]
-            for line in (line for made in gaps for line in made.dels):
+            for line in (line for made in made_by.get(GAP + step[unit], ()) for line in made.dels):
                 other = known.brought_by(line)
                 if (
                     known.is_history(line)

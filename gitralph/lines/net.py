@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
@@ -64,7 +65,7 @@ def caught(
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
-    found = _of_words(head, text, disk, steps, rows, came)
+    found = _of_words(head, disk, steps, rows, went, came)
     if found is not None:
         return found
     own = [Step("", *each[:3]) for each in rows]
@@ -165,15 +166,16 @@ def _instead(line: bytes, changes: Sequence[Change]) -> tuple[set[bytes], set[st
 
 def _of_words(
     head: bytes | None,
-    text: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
     own: Sequence[Change],
-    came: Collection[bytes],
+    went: Counter[bytes],
+    came: Counter[bytes],
 ) -> bytes | None:
     """A line with a word that is another's, or that HEAD or the file has in another line."""
-    said = Counter(words(text or b""))
-    of_head = Counter(words(head or b""))
+    more = _words_of(came)
+    of_head = more.keys() & words(head or b"")
+    more.subtract(_words_of(went))
     brought = set(of_head)
     for _, before, after, takes in own:
         gone, fresh = _given(after, takes) if takes else difference(before, after)
@@ -184,11 +186,11 @@ def _of_words(
         for word in words(line):
             if word not in brought:
                 return line
-            if said[word] > max(1, of_head[word]):
+            # More often than in HEAD, and more than once.
+            if more[word] > 1 or (more[word] == 1 and word in of_head):
                 twice.add(word)
-    for other in dict.fromkeys(x for step in steps for x in (step.before, step.after)) if twice else ():
-        twice -= _repeated(other, twice)
-    twice -= _repeated(disk, twice)
+    if twice:
+        twice -= ever_repeated([*(x for step in steps for x in (step.before, step.after)), disk], twice)
     # "true" in a new line is no version of another line that says "true": half of the words must tell
     for line in came if twice else ():
         all_of, again = words(line), twice.intersection(words(line))
@@ -197,9 +199,26 @@ def _of_words(
     return None
 
 
-def _repeated(text: bytes | None, asked: Collection[bytes]) -> set[bytes]:
-    counts = Counter(words(text or b"")) if asked else Counter[bytes]()
-    return {word for word in asked if counts[word] > 1}
+def _words_of(lines: Counter[bytes]) -> Counter[bytes]:
+    counts = Counter[bytes]()
+    for line, times in lines.items():
+        for word in words(line):
+            counts[word] += times
+    return counts
+
+
+def ever_repeated(texts: Sequence[bytes | None], asked: set[bytes]) -> set[bytes]:
+    """Those of some words that stand twice in one of the texts, which change little from one to the next."""
+    counts = Counter(filter(asked.__contains__, words(texts[0] or b"")))
+    found = {word for word in asked if counts[word] > 1}
+    for before, after in pairwise(texts):
+        if found == asked:
+            break
+        went, came = difference(before, after)
+        counts.subtract(_words_of(went))
+        counts.update(fresh := _words_of(came))
+        found |= {word for word in asked.intersection(fresh) if counts[word] > 1}
+    return found
 
 
 Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
@@ -230,7 +249,7 @@ def _given(text: bytes | None, takes: tuple[Take, ...]) -> tuple[Counter[bytes],
 
 def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
     if text is None or len(asked) > _FEW:
-        return Counter(line for line in split_lines(text) if line in asked)
+        return Counter(filter(asked.__contains__, split_lines(text)))
     found = Counter[bytes]()
     text = b"\n" + text + b"\n"
     for line in asked:

@@ -80,9 +80,13 @@ def difference(old: bytes | None, new: bytes | None) -> tuple[Counter[bytes], Co
     """Count the lines of each text that the other has less often: what went, and what came."""
     before, after = complete(old), complete(new)
     head, tail = common_lines(before, after)
-    gone = Counter(split_lines(before[head : len(before) - tail]))
-    came = Counter(split_lines(after[head : len(after) - tail]))
-    return gone - came, came - gone
+    gone, came = split_lines(before[head : len(before) - tail]), split_lines(after[head : len(after) - tail])
+    if len(gone) == len(came):
+        # Equal lines in equal places cancel out; to count a million of them takes ten times as long.
+        unequal = [pair for pair in zip(gone, came, strict=True) if pair[0] != pair[1]]
+        gone, came = [old for old, _ in unequal], [new for _, new in unequal]
+    old_lines, new_lines = Counter(gone), Counter(came)
+    return old_lines - new_lines, new_lines - old_lines
 
 
 def _common_start(old: bytes, new: bytes) -> int:

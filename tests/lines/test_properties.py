@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -14,9 +15,10 @@ from gitralph.lines.choose import LEAVE, separate
 from gitralph.lines.fold import fold
 from gitralph.lines.linediff import hunks
 from gitralph.lines.materialize import flags_of, states, text_of
+from gitralph.lines.net import ever_repeated
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
-from gitralph.lines.text import common_lines, complete, is_telling, split_lines
+from gitralph.lines.text import common_lines, complete, difference, is_telling, split_lines, words
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"}", b"", b"long line", b"\xff\0", b"d\r"]))
 TEXTS = st.one_of(
@@ -231,3 +233,20 @@ def test_chain_links_every_step(
     recorded = [step.key for step in linked if not step.key.startswith("g:")]
     assert sorted(recorded) == sorted(step.key for step in steps)
     assert chain(steps, history[0]) == steps or any(a.before == b.before for a in steps for b in steps)
+
+
+@given(TEXTS, TEXTS)
+@example(b"a\nb\nc\n", b"b\na\nd\n")
+def test_a_difference_is_that_of_all_lines_counted(old: bytes | None, new: bytes | None) -> None:
+    gone, came = Counter(split_lines(old)), Counter(split_lines(new))
+    assert difference(old, new) == (gone - came, came - gone)
+
+
+@given(st.lists(TEXTS, min_size=1), st.sets(st.sampled_from([b"a", b"b", b"long", b"none"])))
+@example([b"a\nb\n", b"b\na\nb\n", None], {b"a", b"b"})
+@example([b"a b\n", b"a b a\n"], {b"a", b"b"})
+def test_words_that_once_stood_twice_are_those_of_all_texts_counted(
+    texts: list[bytes | None], asked: set[bytes]
+) -> None:
+    twice = {word for text in texts for word in asked if words(text or b"").count(word) > 1}
+    assert ever_repeated(texts, asked) == twice
