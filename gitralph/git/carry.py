@@ -6,6 +6,7 @@ before anything moves.
 """
 
 import os
+import shutil
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -103,29 +104,48 @@ def build_index(carry: Carry, paths: Mapping[bytes, Entry | None]) -> None:
     index.finish(carry.copy)
 
 
-def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -> None:
-    """Write and delete the files; ``aside`` becomes the index that knows their times."""
+def unwritable(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -> tuple[list[bytes], str]:
+    """The files that git could not write now, and what it said; ``aside`` is a folder for a trial.
+
+    A filter may fail (git-lfs without its server), an object may be missing. The index must know the entries.
+    """
+    os.mkdir(aside)
+    try:
+        return _checked_out(carry.on_copy(), _written(carry, paths), f"--prefix={aside}/")
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _written(carry: Carry, paths: Mapping[bytes, Entry | None]) -> list[bytes]:
+    """Those of the paths that are files in the checkout: what a sparse checkout leaves out stays out."""
+    out = {path for path, found in carry.staged.items() if "S" in found.flags}
+    return [p for p, e in paths.items() if e is not None and e.mode != GITLINK and p not in out]
+
+
+def _checked_out(git: Git, wanted: list[bytes], *words: str) -> tuple[list[bytes], str]:
+    """Let git write files: filters, line ends and modes are its business. Returns what it could not write."""
+    call = (*_QUIET, "checkout-index", "-f", "-q", *words, "-z", "--stdin")
+    done = git.try_run(*call, stdin=nul.joined(wanted)) if wanted else None
+    if done is None or not done.returncode:
+        return [], ""
+    # git stops at the first that fails
+    left = [path for path in wanted if git.try_run(*call, stdin=nul.joined([path])).returncode]
+    return left, done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+
+
+def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -> list[bytes]:
+    """Write and delete the files; ``aside`` becomes the index that knows their times.
+
+    Returns the paths that git could not write.
+    """
     root = os.fsencode(carry.repo.root)
     for path, entry in paths.items():
         if entry is None:
             _delete(root, path)
     with open(carry.copy.path, "rb") as source, open(aside, "xb") as target:
         target.write(source.read())
-    wanted = [p for p, e in paths.items() if e is not None and e.mode != GITLINK]
-    if wanted:
-        git = carry.on_copy(aside)
-        git.run(
-            # git itself writes the files, since filters, line ends and modes are its business. -u notes their
-            # times in the index.
-            *_QUIET,
-            "checkout-index",
-            "-f",
-            "-q",
-            "-u",
-            "-z",
-            "--stdin",
-            stdin=nul.joined(wanted),
-        )
+    # -u notes their times in the index
+    return _checked_out(carry.on_copy(aside), _written(carry, paths), "-u")[0]
 
 
 def _delete(root: bytes, path: bytes) -> None:

@@ -619,6 +619,60 @@ def test_merge_refuses_a_base_checked_out_and_dirty(repo: Repo, how: str) -> Non
     assert repo.read(name) == b"the user's\n"
 
 
+def test_merge_into_a_sparse_checkout_leaves_out_what_it_leaves_out(repo: Repo) -> None:
+    repo.write("far/f", "one\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "far")
+    tree = add(repo)
+    repo.git("sparse-checkout", "set", "--no-cone", "/*", "!/far/")
+    tree.git("sparse-checkout", "disable")
+    commit(tree, "far/f", "two\n")
+    merged = commit(tree, "near", "work\n")
+    repo.ralph("worktree", "merge", "bd-1")
+    assert repo.git("rev-parse", "HEAD").strip() == merged
+    assert repo.git("status", "--porcelain") == ""
+    assert repo.read("near") == b"work\n" and not (repo.root / "far/f").exists()
+
+
+def _filtered(repo: Repo, smudge: str) -> Repo:
+    """A bead whose file goes through a filter, which from now on is ``smudge``."""
+    repo.write(".gitattributes", "*.z filter=z\n")
+    repo.git("config", "filter.z.clean", "cat")
+    repo.git("config", "filter.z.smudge", "cat")
+    repo.git("config", "filter.z.required", "true")
+    repo.write("f.z", "one\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "z")
+    tree = add(repo)
+    commit(tree, "f.z", "two\n")
+    commit(tree, "near", "work\n")
+    repo.git("config", "filter.z.smudge", smudge)
+    return tree
+
+
+def test_merge_is_refused_where_git_cannot_write_a_file(repo: Repo) -> None:
+    """A filter fails, as git-lfs does without its server: nothing has moved then."""
+    _filtered(repo, "false")
+    before = everything(repo)
+    assert "cannot write 'f.z'" in repo.ralph("worktree", "merge", "bd-1", code=4).said
+    assert everything(repo) == before
+    assert not list((repo.root / ".git/ralph-sessions/tmp").iterdir())
+
+
+def test_a_file_that_git_fails_to_write_after_all_does_not_take_the_merge_back(repo: Repo) -> None:
+    """The branch has moved: with the old index the next plain commit would remove the bead's work."""
+    good = repo.root.parent / "once"
+    good.touch()
+    _filtered(repo, f"test -e {good} && rm {good} && cat")
+    assert "git could not write 'f.z'" in repo.ralph("worktree", "merge", "bd-1").said
+    assert repo.git("diff", "--cached", "--name-only") == ""
+    assert not (repo.root / ".git/index.lock").exists()
+    assert repo.read("near") == b"work\n"
+    repo.git("config", "filter.z.smudge", "cat")
+    repo.git("checkout", "--", "f.z")
+    assert repo.git("status", "--porcelain") == ""
+
+
 def test_merge_is_busy_when_the_base_moved(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     from gitralph.records import intents
 

@@ -10,6 +10,7 @@ from gitralph.git import carry, commits, index, merge, refs, worktrees
 from gitralph.git.context import Context, checkout
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.repository import Repository
+from gitralph.git.trees import Entry
 from gitralph.records import bead as beads
 from gitralph.records import intents
 from gitralph.records.bead import Bead
@@ -161,6 +162,18 @@ def _judge(found: carry.Carry, target: str) -> None:
         )
 
 
+def _try_writing(found: carry.Carry, target: str, todo: Mapping[bytes, Entry | None], aside: str) -> None:
+    """Raise Refused where git could not write a file of the checkout, before anything moves."""
+    bad, said = carry.unwritable(found, todo, aside)
+    if bad:
+        found.copy.remove()
+        raise Refused(
+            f"'{short(target)}' is checked out at '{found.repo.root}', where git cannot write "
+            f"{trash.describe_paths(bad)}: {said}",
+            "put that right, then merge again",
+        )
+
+
 def _stem(ctx: Context) -> str:
     files.make_folder(ctx.layout.tmp)
     return f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}"
@@ -178,7 +191,9 @@ def _land(trees: Trees, plan: MergeMove) -> None:
         noted.git_dir, noted.root = repo.git_dir, repo.root
         found = carry.open_carry(repo, carry.changed(repo.git, plan.old, plan.new), prepared["index"])
         _judge(found, plan.target)
-        carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
+        todo = {path: pair[1] for path, pair in found.pairs.items()}
+        carry.build_index(found, todo)
+        _try_writing(found, plan.target, todo, stem + ".trial")
     intents.write(ctx.layout, noted)
     try:
         _swap(ctx, move, found, stem)
@@ -202,7 +217,7 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
         refs.swap(found.repo, move, locks.WAIT)
         refs.sync(found.repo, move.head)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
-        recover_merge.install(found, todo, stem, lock_file, locked=True)
+        recover_merge.install(ctx, found, todo, stem, lock_file, locked=True)
     finally:
         if index.is_ours(lock_file, found.copy.path):
             os.unlink(lock_file)

@@ -7,6 +7,7 @@ of the merge.
 import os
 
 from gitralph.base import locks
+from gitralph.base.quote import few
 from gitralph.git import carry, dead_locks, index, refs, worktrees
 from gitralph.git.context import Context, checkout
 from gitralph.git.refs import Head
@@ -57,18 +58,34 @@ def _finish(ctx: Context, repo: Repository, plan: Merging) -> None:
         return
     carry.build_index(found, todo)
     mine = index.is_ours(repo.index + ".lock", plan.prepared.get("index", ""))
-    install(found, todo, stem, repo.index + ".lock", locked=mine)
+    install(ctx, found, todo, stem, repo.index + ".lock", locked=mine)
     os.unlink(found.copy.path)
 
 
 def install(
-    found: carry.Carry, todo: dict[bytes, Entry | None], stem: str, lock_file: str, locked: bool
+    ctx: Context,
+    found: carry.Carry,
+    todo: dict[bytes, Entry | None],
+    stem: str,
+    lock_file: str,
+    locked: bool,
 ) -> None:
-    """Write the files and put the new index in place, under ``index.lock``."""
+    """Write the files and put the new index in place, under ``index.lock``.
+
+    The branch has moved, so the index comes whatever files git could not write: of these it tells as changed
+    on disk. With the old index the next commit would take the merge back.
+    """
     if not locked:
         index.take_lock(found.copy.path, lock_file, locks.WAIT)
-    carry.write_files(found, todo, stem + ".timed")
-    os.chmod(stem + ".timed", os.stat(found.copy.path).st_mode & 0o777)
-    os.rename(stem + ".timed", found.repo.index)
-    if not locked:
-        os.unlink(lock_file)
+    try:
+        left = carry.write_files(found, todo, stem + ".timed")
+        os.chmod(stem + ".timed", os.stat(found.copy.path).st_mode & 0o777)
+        os.rename(stem + ".timed", found.repo.index)
+    finally:
+        if not locked:
+            os.unlink(lock_file)
+    if left:
+        ctx.warn(
+            f"git could not write {few(left, 10)} in '{found.repo.root}', "
+            "which counts as changed there until git checkout writes it"
+        )
