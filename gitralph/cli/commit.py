@@ -199,7 +199,7 @@ def commit(**typed: Any) -> None:
         # A record may not fit any more since git put edits away. Only then the question is whether they can
         # be brought back.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
-            from gitralph.takeback import loss
+            from gitralph.takeback import loss  # for this refusal alone
 
             error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
@@ -209,7 +209,7 @@ def commit(**typed: Any) -> None:
     if result.status == "nothing" and asked.patch:
         return
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
-        from gitralph.cli.terminal import nothing_to_commit
+        from gitralph.cli.terminal import nothing_to_commit  # for an empty answer alone
 
         # names changes that are uncommitted all the same, and how to commit them
         nothing_to_commit.tell(ctx, result, asked.messages, asked.paths)
@@ -285,13 +285,13 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         try:
             result = commits(ctx, request)
         except Refused as error:
-            from gitralph.takeback import assign as assigning
+            from gitralph.takeback import assign as assigning  # for a refusal alone
 
             error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
             raise
     if asked.mine or not result.silent:
         return result
-    from gitralph.ask import dead_hooks
+    from gitralph.ask import dead_hooks  # for an empty answer alone
 
     return dead_hooks.explained(ctx, session, result)
 
@@ -337,7 +337,7 @@ def _judge(ctx: Context, asked: CommitOptions) -> Judge | None:
         return None
     if not text.strip():
         raise UsageError("the command to prove with is empty")
-    from gitralph.cli.terminal import proving
+    from gitralph.cli.terminal import proving  # for --prove alone
 
     return proving.judge(ctx, text, asked.quiet, asked.explain)
 

@@ -72,8 +72,8 @@ def status(**typed: Any) -> int:
     if asked.watch:
         return _watch(ctx, asked.session, asked.specs, asked.worktrees)
     if asked.worktrees:
-        from gitralph.ask import everywhere
-        from gitralph.cli.terminal import all_worktrees
+        from gitralph.ask import everywhere  # for --worktrees alone
+        from gitralph.cli.terminal import all_worktrees  # for --worktrees alone
 
         view = everywhere.look(ctx)
         if asked.as_json:
@@ -119,7 +119,7 @@ def top(session: str | None, wanted_wide: bool, specs: tuple[str, ...]) -> int:
 
 
 def _watch(ctx: Context, session: str | None, specs: tuple[str, ...], wanted_wide: bool) -> int:
-    from gitralph.cli.terminal import screen
+    from gitralph.cli.terminal import screen  # for a screen alone
 
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs, wanted_wide)
 

@@ -5,7 +5,7 @@ import os
 import click
 
 from gitralph.base.errors import OK
-from gitralph.base.quote import shown
+from gitralph.base.quote import few, shown
 from gitralph.cli.terminal import columns, options, output, proving, signals
 from gitralph.git.context import Context
 from gitralph.sessions import session_choice
@@ -143,7 +143,7 @@ def _facts(ctx: Context, row: bead_worktrees.BeadWorktree) -> list[str]:
     return [
         row.bead,
         row.state,
-        str(facts["branch"]),
+        str(facts["branch"] or "a detached HEAD"),
         f"+{row.ahead} -{row.behind}" if row.ahead is not None else "",
         f"{len(row.dirt.changed)} dirty"
         + (f", iteration {record.iteration}/{record.max_iterations}" if record.iteration else ""),
@@ -240,6 +240,8 @@ def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
     if done.saved:
         output.say(f"saved as {done.saved}")
         output.hint(f"git ralph worktree restore {bead}")
+    if done.ignored:
+        output.note(f"ignored files went with it: {few(done.ignored, 10)}")
     output.say(f"removed {shown(os.fsencode(done.path))}")
 
 

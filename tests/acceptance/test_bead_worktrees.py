@@ -471,6 +471,49 @@ def test_remove_lists_ignored_files_that_would_be_lost(repo: Repo) -> None:
     assert not tree.root.exists()
 
 
+def test_a_repository_that_git_ignores_is_never_removed(repo: Repo) -> None:
+    """No commit can hold it, so `--force` cannot save it."""
+    tree = add(repo)
+    repo.write(".git/info/exclude", "/.worktrees/\nvendor/\n.env\n")
+    tree.git("init", "-q", "vendor/inner")
+    for force in ([], ["--force"]):
+        assert "is a repository of its own" in repo.ralph("worktree", "remove", *force, "bd-1", code=4).said
+    assert (tree.root / "vendor/inner/.git").is_dir()
+    shutil.rmtree(tree.root / "vendor")
+    tree.write(".env", "secret\n")
+    assert "but not what git ignores" in repo.ralph("worktree", "remove", "bd-1", code=4).said
+    assert "ignored files went with it: '.env'" in repo.ralph("worktree", "remove", "--force", "bd-1").said
+
+
+def test_what_is_in_the_upstream_of_the_base_is_merged(repo: Repo, tmp_path: Path) -> None:
+    tree = add(repo)
+    commit(tree)
+    repo.git("init", "-q", "--bare", str(tmp_path / "hub.git"))
+    repo.git("remote", "add", "origin", str(tmp_path / "hub.git"))
+    base = repo.git("symbolic-ref", "--short", "HEAD").strip()
+    repo.git("push", "-q", "-u", "origin", base)
+    assert "not merged" in repo.ralph("worktree", "remove", "bd-1", code=4).said
+    repo.git("push", "-q", "origin", f"ralph/bd-1:{base}")
+    assert "removed" in repo.ralph("worktree", "remove", "bd-1").text
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_commits_on_a_detached_head_are_kept_by_what_is_hinted(repo: Repo, ahead: bool) -> None:
+    tree = add(repo)
+    tree.git("checkout", "-q", "--detach")
+    own = commit(tree)
+    if not ahead:
+        tree.git("branch", "-f", "ralph/bd-1", tree.git("commit-tree", "-m", "x", "HEAD^{tree}").strip())
+    assert row(repo)["branch"] is None
+    if ahead:
+        assert "whose commits were not merged" in repo.ralph("worktree", "merge", "bd-1").said
+        assert row(repo)["status"] == "in_progress"
+    hint = repo.ralph("worktree", "remove", "bd-1", code=4).said.partition("hint: ")[2].partition("  #")[0]
+    subprocess.run(hint, shell=True, cwd=repo.root, env=repo.env, check=True, capture_output=True)
+    repo.ralph("worktree", "remove", "--force", "bd-1")
+    assert repo.git("for-each-ref", "--contains", own) != ""
+
+
 def test_forced_removal_can_be_undone(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=lf\n")
     repo.write("t.txt", "one\ntwo\n")
@@ -631,7 +674,8 @@ def test_merge_into_a_sparse_checkout_leaves_out_what_it_leaves_out(repo: Repo) 
     repo.ralph("worktree", "merge", "bd-1")
     assert repo.git("rev-parse", "HEAD").strip() == merged
     assert repo.git("status", "--porcelain") == ""
-    assert repo.read("near") == b"work\n" and not (repo.root / "far/f").exists()
+    assert repo.read("near") == b"work\n"
+    assert not (repo.root / "far/f").exists()
 
 
 def _filtered(repo: Repo, smudge: str) -> Repo:

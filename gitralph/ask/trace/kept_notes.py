@@ -68,9 +68,9 @@ def _since(ctx: Context, head: str, seen: str | None) -> list[str]:
 def _write(ctx: Context, commits: list[str]) -> None:
     if not commits:
         return
-    from gitralph.ask.trace import git_ai
-    from gitralph.ask.trace.agent_trace import records, revision
-    from gitralph.ask.whose import Makers
+    from gitralph.ask.trace import git_ai  # where notes are kept
+    from gitralph.ask.trace.agent_trace import records, revision  # where notes are kept
+    from gitralph.ask.whose import Makers  # where notes are kept
 
     there = notes.texts(ctx, commits)
     ours = Makers(ctx).by_hash if there else {}

@@ -126,7 +126,7 @@ def _check_place(trees: Trees, bead: str, path: str) -> None:
     holder = trees.holder(where.branch_of(bead))
     # git would refuse as well, but only after it had made folders.
     if holder is not None and holder.path != path:
-        raise Refused(f"branch '{short(holder.branch)}' is checked out at '{holder.path}'")
+        raise Refused(f"branch '{short(where.branch_of(bead))}' is checked out at '{holder.path}'")
     if trees.at(path) is None and where.folder_holds_something(path):
         raise Refused(f"'{path}' exists and is no worktree of this repository; it was left alone")
 
@@ -135,13 +135,9 @@ def _check_branch(trees: Trees, bead: str, row: WorktreeEntry) -> None:
     wanted = where.branch_of(bead)
     if row.branch != wanted:
         raise Refused(
-            f"'{row.path}' is on {_on(row)}, not on '{short(wanted)}'",
+            f"'{row.path}' is on {where.named(row)}, not on '{short(wanted)}'",
             where.way_back(trees.git, row.path, wanted),
         )
-
-
-def _on(row: WorktreeEntry) -> str:
-    return f"branch '{short(row.branch)}'" if row.branch else f"a detached HEAD at {(row.head or '?')[:12]}"
 
 
 def _clear_absent(trees: Trees, row: WorktreeEntry) -> Trees:

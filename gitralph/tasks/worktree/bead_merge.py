@@ -11,6 +11,7 @@ from gitralph.git.context import Context, checkout
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry
+from gitralph.git.worktrees import WorktreeEntry
 from gitralph.records import bead as beads
 from gitralph.records import intents
 from gitralph.records.bead import Bead
@@ -278,14 +279,28 @@ def _merged(ctx: Context, bead: str, into: str | None, forward: bool, proved: st
 
 def _note(trees: Trees, record: Bead, plan: MergeMove) -> None:
     """Note the merge. A bead that nobody works on any more counts as merged; a running loop goes on."""
+    row = trees.at(trees.path(record.bead))
+    there = row if row is not None and not row.missing else None
+    if there is not None and not _is_merged(trees, there, record, plan):
+        trees.ctx.warn(
+            f"'{there.path}' is on {where.named(there)}, whose commits were not merged: "
+            f"{where.way_back(trees.git, there.path, where.branch_of(record.bead))}"
+        )
+        return
     record.extra["merged"] = {"target": plan.target, "commit": plan.new}
     if record.status == beads.COMPLETED or (record.active and record.owner is None):
         record.status = beads.MERGED
     beads.write(trees.layout, record)
-    row = trees.at(trees.path(record.bead))
-    if row is not None and not row.missing:
-        left = worktrees.dirt(trees.inside(row.path)).changed
+    if there is not None:
+        left = worktrees.dirt(trees.inside(there.path)).changed
         if left:
             trees.ctx.warn(
-                f"'{row.path}' has uncommitted work that was not merged: {trash.describe_paths(left)}"
+                f"'{there.path}' has uncommitted work that was not merged: {trash.describe_paths(left)}"
             )
+
+
+def _is_merged(trees: Trees, row: WorktreeEntry, record: Bead, plan: MergeMove) -> bool:
+    """False where the bead's worktree is on something else than its branch, with commits of its own."""
+    if row.branch == where.branch_of(record.bead) or row.head is None:
+        return True
+    return merge.is_ancestor(trees.git, row.head, plan.new)

@@ -40,7 +40,7 @@ class BeadWorktree:
             "path": self.path,
             "state": self.state,
             "status": record.status,
-            "branch": where.short(row.branch if row else record.branch),
+            "branch": where.short(branch) if (branch := row.branch if row else record.branch) else None,
             "head": row.head if row else None,
             "locked": row.locked if row else None,
             "owner": record.owner,

@@ -84,6 +84,14 @@ def _files_below(root: bytes, path: bytes) -> list[bytes]:
     return out
 
 
+def _repository_below(root: str, path: bytes) -> str | None:
+    """The first folder below an ignored path that is a repository of its own."""
+    for folder, folders, names in os.walk(os.path.join(root, os.fsdecode(path))):
+        if ".git" in folders or ".git" in names:
+            return folder
+    return None
+
+
 def _matches(path: bytes, patterns: list[str]) -> bool:
     name = os.fsdecode(path)
     parts = name.split("/")
@@ -135,7 +143,9 @@ class Objections:
 
 def targets(trees: Trees, record: Bead) -> list[str]:
     """Where a bead's work may have landed: its base, the base's upstream, the main checkout's HEAD."""
-    names = [record.base_ref, f"{record.base_ref}@{{upstream}}" if record.base_ref else None]
+    base = record.base_ref or ""
+    # git knows the upstream of a branch by its short name alone
+    names = [base, f"{where.short(base)}@{{upstream}}" if base.startswith("refs/heads/") else None]
     # Work may land on another branch than planned; what the main checkout has is not lost.
     names.append(trees.rows[0].head)
     found = [worktrees.value(trees.git, name) for name in names if name]
@@ -219,13 +229,19 @@ def refuse_never(path: str, cwd: str) -> None:
 
 
 def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objections:
-    """What speaks against removing a worktree that is there. Raises Refused for submodules."""
+    """What speaks against removing a worktree that is there.
+
+    Raises Refused for submodules, and for a repository that git ignores: no commit can hold it.
+    """
     git = trees.inside(path)
     verdict = Objections()
     if has_submodules(git, path):
         raise Refused(f"'{path}' has submodules checked out", f"git -C {path} submodule deinit --all")
     verdict.dirt = worktrees.dirt(git, ignored=True)
     verdict.ignored = unique_ignored(trees, path, verdict.dirt.ignored)
+    inside = next(filter(None, (_repository_below(path, one) for one in verdict.ignored)), None)
+    if inside is not None:
+        raise trash.holds_a_repository(inside)
     verdict.live = [trees.ctx.called(one) for one in live_sessions(trees, record, path, caller)]
     tip = worktrees.value(git, "HEAD")
     if tip is not None:

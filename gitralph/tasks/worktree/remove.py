@@ -58,9 +58,8 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
             "git worktree list",
         )
     if not row.missing and row.branch != where.branch_of(bead):
-        now = f"branch '{short(row.branch)}'" if row.branch else "a detached HEAD"
         raise Refused(
-            f"'{row.path}' is on {now}, not on 'ralph/{bead}'",
+            f"'{row.path}' is on {where.named(row)}, not on 'ralph/{bead}'",
             where.way_back(git, row.path, where.branch_of(bead)),
         )
 
@@ -107,9 +106,11 @@ def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -
             return _absent(trees, record, row, force)
         verdict = removable.judge(trees, record, row.path, caller)
         if verdict.reasons() and not force:
+            rest = ", but not what git ignores" if verdict.ignored else ""
             raise Refused(
                 f"'{row.path}' is kept: {'; '.join(verdict.reasons())}",
-                f"git ralph worktree remove --force {bead} saves it all under {trash.REFS}/{bead}/ first",
+                f"git ralph worktree remove --force {bead}  "
+                f"# saves it all under {trash.REFS}/{bead}/ first{rest}",
             )
         return _go(trees, record, row, verdict)
 

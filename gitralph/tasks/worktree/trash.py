@@ -41,14 +41,19 @@ class Saved:
     tree: str
 
 
+def holds_a_repository(path: str) -> Refused:
+    """The refusal to remove what no commit can hold."""
+    return Refused(
+        f"'{path}' is a repository of its own and would be lost", "move it elsewhere, then remove again"
+    )
+
+
 def _mode(path: str) -> str:
     found = os.lstat(path).st_mode
     if stat.S_ISLNK(found):
         return "120000"
     if stat.S_ISDIR(found):
-        raise Refused(
-            f"'{path}' is a repository of its own and would be lost", "move it elsewhere, then remove again"
-        )
+        raise holds_a_repository(path)
     return "100755" if found & 0o100 else "100644"
 
 

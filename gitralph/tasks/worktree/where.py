@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gitralph.base import files, ids, locks, lost_worktree
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
 from gitralph.base.layout import Layout
-from gitralph.git import worktrees
+from gitralph.git import merge, worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git, GitError
 from gitralph.git.worktrees import WorktreeEntry
@@ -68,14 +68,36 @@ def branch_of(bead: str) -> str:
 
 
 def way_back(git: Git, path: str, branch: str) -> str:
-    """The command that puts a worktree on its branch again, also where the branch was deleted."""
-    gone = worktrees.value(git, branch) is None
-    return f"git -C {path} switch {'-c ' if gone else ''}{short(branch)}"
+    """The command that puts a worktree on its branch again, also where the branch was deleted.
+
+    Commits on a detached HEAD come along, or are kept on a branch of their own: nothing else holds them.
+    """
+    there, tip = git.elsewhere(path), worktrees.value(git, branch)
+    if tip is None:
+        return f"git -C {path} switch -c {short(branch)}"
+    head = worktrees.value(there, "HEAD")
+    is_detached = there.try_run("symbolic-ref", "-q", "HEAD").returncode != 0
+    if is_detached and head is not None and not _is_held(git, head):
+        if merge.is_ancestor(git, tip, head):
+            return f"git -C {path} switch -C {short(branch)}  # the branch takes its commits"
+        kept = f"git -C {path} branch {short(branch)}-aside"
+        return f"{kept} && git -C {path} switch {short(branch)}"
+    return f"git -C {path} switch {short(branch)}"
 
 
-def short(ref: str | None) -> str:
+def _is_held(git: Git, commit: str) -> bool:
+    """True when a branch, a tag or another ref has a commit."""
+    return bool(git.try_run("for-each-ref", "--count=1", "--contains", commit).stdout)
+
+
+def short(ref: str) -> str:
     """A ref as people name it."""
-    return "a detached HEAD" if ref is None else ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+    return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
+def named(row: WorktreeEntry) -> str:
+    """What a worktree is on, in a sentence."""
+    return f"branch '{short(row.branch)}'" if row.branch else f"a detached HEAD at {(row.head or '?')[:12]}"
 
 
 @dataclass(frozen=True)
