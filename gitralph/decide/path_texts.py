@@ -151,7 +151,8 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None and converted:
         moved = with_line_feeds(moved)
-    if carried:
+    is_told = bool(carried) or (carry and moved is not None and _came_unchanged(scene, state, rows))
+    if is_told:
         head_then = moved if moved is not None else _left_text(scene, state)
         head_then = one_form(head_then) if converted else head_then
         rows = _from_old_path(rows, [as_step(*row) for row in carried], head_then)
@@ -159,7 +160,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
         _read_late(scene, [*(r for r, _, _ in carried), *state.journal.records], step)
         for step in chain(rows, start)
     ]
-    if moved is not None and not carried:
+    if moved is not None and not is_told:
         steps = _arrived(steps, moved)
     heads = Heads(scene, state, [r for r, _, _ in (*carried, *texts)], converted)
     steps = told_apart(steps, heads.lines)
@@ -435,6 +436,15 @@ def _carried(scene: Scene, state: PathState) -> list[Row]:
         shift = left.offset + 1 - (out[0][0].offset if out else 0)
         out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
     return out
+
+
+def _came_unchanged(scene: Scene, state: PathState, rows: list[Step]) -> bool:
+    """True where the file was moved here as it stood. What HEAD lacks of it then, the move did not bring."""
+    to = path_records.arrival(state.journal)
+    if to is None or to.other_path is None or not rows or rows[0].key != str(to.offset):
+        return False
+    old = scene.recorded_at(to.other_path).journal
+    return path_records.left_by(scene.layout, old, to, state.path) is not None
 
 
 def _at(record: Record, offset: int, path: bytes) -> Record:

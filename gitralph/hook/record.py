@@ -236,6 +236,27 @@ def _build(
     )
 
 
+def _records(
+    session: str, event: Event, change: Change, found: StepTexts, disk: OnDisk, seen: PreSeen | None
+) -> list[tuple[Record, bytes | None]]:
+    """What a change is told by, with the text before each record.
+
+    Where one call moved a file and changed its text, these are the move and the edit after it. Lines of
+    others come along with a move; in one record with the edit they would count as the editor's.
+    """
+    source = change.source
+    if source is not None and found.exact != NONE and found.before is None and isinstance(found.after, bytes):
+        old = source.found if isinstance(source.found, bytes) else source.before
+        if isinstance(old, bytes) and old != found.after:
+            move = _build(session, event, change, StepTexts(None, old, found.exact), disk, seen)
+            there = PreSeen(old, disk.mode, 0) if old is source.found else None
+            edit = Change(change.path)
+            then = _build(session, event, edit, StepTexts(old, found.after, found.exact), disk, there)
+            return [(move, None), (then, old)]
+    before = found.before if isinstance(found.before, bytes) else None
+    return [(_build(session, event, change, found, disk, seen), before)]
+
+
 def _is_told_by(keys: dict[str, object], session: str) -> bool:
     """True when a journal ends with an edit of the session: a line of the log has no call."""
     return "call" in keys and keys.get("session") == session
@@ -277,17 +298,18 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         keys = journal.tail(fd)
         size = os.fstat(fd).st_size
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
-        record = _build(session, event, change, found, disk, seen)
-        record.head = gitdir.head_oid(target.place)
-        record.shells = shellforms.mark(lay)
+        records = _records(session, event, change, found, disk, seen)
+        record = records[-1][0]
+        for one, _ in records:
+            one.head, one.shells = gitdir.head_oid(target.place), shellforms.mark(lay)
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
         if _is_repeat(record, fd, disk.oid) or (event.echo and is_echo(lay, session, record, keys, target)):
             return
         # The manifest comes first. A crash between the two leaves a claim, which is committed whole or not at
         # all. The other way round the record would belong to no session.
         sessionfile.claim(lay, session, line_form(target.path))
-        before = found.before if isinstance(found.before, bytes) else None
-        journal.append(lay, fd, target.path, record, before)
+        for one, before in records:
+            journal.append(lay, fd, target.path, one, before)
 
 
 def is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
@@ -338,7 +360,7 @@ def _ends(
     after = text if isinstance(change.after, UnknownText) else change.after
     first = Change(change.path, "rename-from" if new else "delete", before=before, after=None)
     last = Change(change.to or "", "rename-to" if old else "edit", before=None, after=after)
-    if change.compute is not None and old is not None:
+    if old is not None and (change.compute is not None or not same(after, before)):
         last.compute, last.source = change.compute, first
     first.weak = last.weak = change.weak
     if old is not None and new is not None and old.place.root == new.place.root:

@@ -446,7 +446,7 @@ def test_a_line_in_a_moved_file_is_its_authors_in_status_and_waits_for_the_move(
 
 
 def test_who_moves_a_file_and_edits_it_at_once_keeps_his_edit(repo: Repo) -> None:
-    """As a patch does that moves a file: one event, and the text that left is not the one that came."""
+    """As a patch does that moves a file: one event, and the other's line comes along as the other's."""
     repo.edit("S2", "a", TEN.replace("line 2\n", "of the second\n"))
     before = repo.read("a")
     assert before is not None
@@ -455,7 +455,14 @@ def test_who_moves_a_file_and_edits_it_at_once_keeps_his_edit(repo: Repo) -> Non
     repo.write("moved", after)
     event = {"session": "S1", "cwd": str(repo.root), "event": "rename", "path": "a", "to": "moved"}
     repo.hook("generic", {**event, "before": before.decode(), "after": after})
-    repo.commit("S1", code=4)
-    repo.commit("S2")
     assert repo.commit("S1").paths == {"a": "D", "moved": "A"}
+    assert repo.blob("moved").decode() == TEN.replace("line 8\n", "of the mover\n")
+    assert repo.commit("S2").paths == {"moved": "M"}
     assert repo.blob("moved").decode() == after
+
+
+def test_a_persons_line_in_a_file_that_a_session_moves_is_not_the_movers(repo: Repo) -> None:
+    repo.write("a", changed(8, "of a person"))
+    shells.run(repo, "S1", "mv a moved")
+    assert "nobody recorded it" in repo.ralph("why", "moved:8").text
+    repo.commit("S1", code=4)
