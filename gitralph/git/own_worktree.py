@@ -13,10 +13,10 @@ import shutil
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from gitralph.base import files, locks
+from gitralph.base import files, locks, nul
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.git import worktrees
+from gitralph.git import listing, worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git, GitError
 
@@ -153,11 +153,21 @@ def _laid_out(
         git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
     else:
         git.run(*_QUIET, "symbolic-ref", "HEAD", _UNBORN)
+    _look_at_every_file(git)
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
     # -f twice also removes nested repositories that a command left (git-clean(1)). Without -x ignored files
     # stay: build caches make the next proof cheap.
     git.run(*_QUIET, "clean", "-ffdq" if ignored else "-ffdqx")
     return outer
+
+
+def _look_at_every_file(git: Git) -> None:
+    """Take marks off that a command left, behind which git would not see what it wrote (skip-worktree)."""
+    rows = listing.entries(git.run(*_QUIET, "ls-files", "-s", "-v", "-z"))
+    hidden = [row.path for row in rows if row.tag.upper() == "S"]
+    if hidden:
+        words = ("update-index", "--no-skip-worktree", "-z", "--stdin")
+        git.run(*_QUIET, *words, stdin=nul.joined(hidden))
 
 
 def _nothing_yet(ctx: Context) -> str:

@@ -116,6 +116,14 @@ def test_two_versions_of_a_line_within_a_second_are_told_apart(repo: Repo) -> No
             file.unlink()
 
 
+@pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])
+def test_what_a_command_hides_from_git_is_not_in_the_next_proof(repo: Repo, mark: str) -> None:
+    """Build scripts do that, for settings of their own."""
+    hide = f"git update-index --{mark} a && echo local > a"
+    repo.ralph("prove", "HEAD", "--", "sh", "-c", hide)
+    repo.ralph("prove", "HEAD", "--", "grep", "local", "a", code=1)
+
+
 def test_it_runs_in_the_callers_folder_with_the_callers_worktree_out_of_reach(repo: Repo) -> None:
     """After the hooks, on the final tree; from a linked worktree too."""
     repo.edit("S1", "d/a", "1\n")

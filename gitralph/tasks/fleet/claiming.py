@@ -302,11 +302,14 @@ def _claim(fleet: Fleet, bead: str, ours: Own | None) -> Answer:
         if turn and said.refusal:
             kept_state.lose_claim(layout, bead)
             raise Fatal(f"the server takes no claim on '{bead}': {said.refusal}", "git ralph doctor")
-        ours = _next(fleet, view, bead, ours)
+        before, ours = ours, _next(fleet, view, bead, ours)
         if turn > 1:
             wire.pause(turn)
+        is_new = ours is not before
         ours = kept_state.keep_claim(layout, ours)
         said = fleet.wire.push([RefUpdate(ref, ours.old, ours.oid)])
+        if said.is_lost and is_new:
+            kept_state.lose_claim(layout, bead)  # or the next sync would take a bead that was refused here
         view = fleet.look()
         if said.locked and turn >= _STUCK_AFTER and view.at(ref) == ours.old:
             kept_state.lose_claim(layout, bead)

@@ -89,12 +89,21 @@ class RefUpdate:
     new: str
 
 
+def _is_unusable(said: str) -> bool:
+    return any(word in said.lower() for word in _NO_SUCH)
+
+
 @dataclass(frozen=True)
 class Pushed:
     """What the server said of a push; what it did, a look tells. ``reasons`` by ref: empty if it moved."""
 
     reasons: dict[str, str] = field(default_factory=dict)
     said: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        """True when nothing can have arrived: there is no repository for us at the address."""
+        return not self.reasons and _is_unusable(self.said)
 
     @property
     def is_refused(self) -> bool:
@@ -163,7 +172,7 @@ class Wire:
         code, out, err = self._run(self.git, ["ls-remote", "--symref", "--", self.url, *patterns])
         if code:
             said = gist(err.decode("utf-8", "replace"))
-            if any(word in said.lower() for word in _NO_SUCH):
+            if _is_unusable(said):
                 raise Fatal(f"cannot use '{printable(self.url)}': {said}")
             raise UnansweredError(self.url, said)
         found: dict[str, str] = {}

@@ -653,3 +653,13 @@ def test_a_claim_that_the_server_does_not_give_costs_the_others_little(
     rows = two.ralph("fleet", "claims", "--json").json()
     assert len([r for r in rows if r["writer"]]) == 15
     assert len(asked) == 9
+
+
+def test_a_claim_that_found_no_repository_is_not_made_later(world: World) -> None:
+    first, second = world.member("one"), world.member("two")
+    gone = world.path.with_name("gone")
+    world.path.rename(gone)
+    first.ralph("fleet", "claim", "b1", code=128)
+    gone.rename(world.path)
+    first.ralph("fleet", "sync")
+    second.ralph("fleet", "claim", "b1")
