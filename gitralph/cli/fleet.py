@@ -20,6 +20,7 @@ from gitralph.tasks.fleet import (
 )
 from gitralph.tasks.fleet import join as joining
 from gitralph.tasks.fleet import sync as syncing
+from gitralph.tasks.fleet.claim import HELD
 from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
 from gitralph.tasks.fleet.landing import hold
 from gitralph.tasks.fleet.this_clone import Fleet
@@ -49,7 +50,7 @@ def _open() -> Fleet:
     return found
 
 
-def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
+def _telling(found: Fleet, as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
     """Run the block; where it fails, print the document that says why."""
     try:
         return work()
@@ -59,7 +60,15 @@ def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
         raise
     except RalphError as error:
         if as_json:
-            row = ClaimRow(bead, "unknown", "", False, 0)
+            ours = kept_state.claims(found.ctx.layout).get(bead)
+            is_held = ours is not None and ours.state == HELD
+            row = ClaimRow(
+                bead,
+                HELD if is_held else "unknown",
+                found.me.writer if is_held else "",
+                is_held,
+                ours.epoch if ours is not None and is_held else 0,
+            )
             status = (
                 "refused" if error.exit_code == REFUSED else "busy" if error.exit_code == BUSY else "failed"
             )
@@ -91,7 +100,7 @@ def claim(bead: str, as_json: bool) -> None:
     where.checked(bead)
     found = _open()
     with hold(found):
-        answer = _telling(as_json, bead, lambda: claiming.claim(found, bead))
+        answer = _telling(found, as_json, bead, lambda: claiming.claim(found, bead))
     if as_json:
         output.as_json(answer.row.document(answer.status))
     else:
@@ -143,7 +152,7 @@ def sync(as_json: bool, beat: bool) -> int:
         return _beat()
     found = _open()
     with hold(found):
-        done = _telling(as_json, "", lambda: syncing.sync(found))
+        done = _telling(found, as_json, "", lambda: syncing.sync(found))
     if as_json:
         output.as_json([row.document(done.status[row.bead]) for row in done.rows])
     else:
@@ -179,7 +188,7 @@ def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> None:
     attended = environ.is_terminal(sys.stdin)
     judge = proving.merge_judge(found.ctx, prove)
     with hold(found), signals.stopped_like_by_hand():
-        done = _telling(as_json, bead, lambda: landing.land(found, bead, into, attended, judge))
+        done = _telling(found, as_json, bead, lambda: landing.land(found, bead, into, attended, judge))
     if as_json:
         output.as_json(done.row.document("landed", commit=done.commit, into=done.into))
     else:

@@ -65,10 +65,15 @@ class Repository:
 
     def operation(self) -> str | None:
         """The operation in progress that a commit would disturb, in words; None without one."""
-        for name, words in _STATES:
-            if os.path.lexists(f"{self.git_dir}/{name}"):
-                return words
-        return None
+        return operation_in(self.git_dir)
+
+
+def operation_in(git_dir: str) -> str | None:
+    """The operation in progress in a worktree, by its git folder."""
+    for name, words in _STATES:
+        if os.path.lexists(f"{git_dir}/{name}"):
+            return words
+    return None
 
 
 def _version(said: bytes) -> tuple[int, ...]:

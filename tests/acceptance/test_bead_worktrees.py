@@ -514,6 +514,28 @@ def test_commits_on_a_detached_head_are_kept_by_what_is_hinted(repo: Repo, ahead
     assert repo.git("for-each-ref", "--contains", own) != ""
 
 
+def test_a_worktree_that_was_moved_has_a_way_home(repo: Repo, tmp_path: Path) -> None:
+    add(repo)
+    repo.git("worktree", "move", ".worktrees/ralph-bd-1", str(tmp_path / "else"))
+    for word, code in (("add", 4), ("remove", 4), ("path", 128)):
+        said = repo.ralph("worktree", word, "bd-1", code=code).said
+        assert f"is checked out at '{tmp_path / 'else'}'" in said
+    hint = said.partition("hint: ")[2].split()
+    subprocess.run(hint, cwd=repo.root, env=repo.env, check=True)
+    assert repo.ralph("worktree", "path", "bd-1").text.strip().endswith("ralph-bd-1")
+
+
+def test_a_rebase_in_a_bead_is_named(repo: Repo) -> None:
+    """git switches nowhere before its end, so the way back to the branch would not work."""
+    tree = add(repo)
+    commit(tree, "a", "one\n")
+    tree.git("checkout", "-q", "-b", "other", "HEAD~1")
+    commit(tree, "a", "other\n")
+    tree.git("checkout", "-q", "ralph/bd-1")
+    subprocess.run(["git", "rebase", "-q", "other"], cwd=tree.root, env=tree.env, capture_output=True)
+    assert "a rebase is in progress" in repo.ralph("worktree", "remove", "--force", "bd-1", code=4).said
+
+
 def test_forced_removal_can_be_undone(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=lf\n")
     repo.write("t.txt", "one\ntwo\n")

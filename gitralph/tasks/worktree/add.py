@@ -123,10 +123,13 @@ def _check_names(trees: Trees, bead: str) -> bool:
 
 
 def _check_place(trees: Trees, bead: str, path: str) -> None:
-    holder = trees.holder(where.branch_of(bead))
+    holder = where.moved_to(trees, bead)
     # git would refuse as well, but only after it had made folders.
-    if holder is not None and holder.path != path:
-        raise Refused(f"branch '{short(where.branch_of(bead))}' is checked out at '{holder.path}'")
+    if holder is not None:
+        raise Refused(
+            f"branch '{short(where.branch_of(bead))}' is checked out at '{holder.path}'",
+            *where.way_home(trees, holder, bead),
+        )
     if trees.at(path) is None and where.folder_holds_something(path):
         raise Refused(f"'{path}' exists and is no worktree of this repository; it was left alone")
 

@@ -159,7 +159,7 @@ def _judge(found: carry.Carry, target: str) -> None:
         raise Refused(
             f"'{short(target)}' is checked out at '{found.repo.root}', which has its own changes of "
             f"{trash.describe_paths(bad)}",
-            "commit or stash them there, then merge again",
+            "commit or stash them there (git stash -u takes new files, too), then merge again",
         )
 
 

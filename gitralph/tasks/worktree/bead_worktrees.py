@@ -140,6 +140,12 @@ def path_of(ctx: Context, bead: str) -> str:
     trees = where.open_trees(ctx)
     path = trees.path(where.checked(bead))
     row = trees.at(path)
+    holder = where.moved_to(trees, bead)
+    if row is None and holder is not None:
+        raise Fatal(
+            f"branch '{where.short(where.branch_of(bead))}' is checked out at '{holder.path}'",
+            *where.way_home(trees, holder, bead),
+        )
     if row is None or row.missing or not os.path.isdir(path):
         raise Fatal(f"bead '{bead}' has no worktree", f"git ralph worktree add {bead}")
     return path

@@ -9,6 +9,7 @@ from gitralph.base.errors import Busy, Refused
 from gitralph.base.gitdir import discover
 from gitralph.git import worktrees
 from gitralph.git.context import Context
+from gitralph.git.repository import operation_in
 from gitralph.git.run import Git
 from gitralph.git.worktrees import Dirt, WorktreeEntry
 from gitralph.records import bead as beads
@@ -58,6 +59,10 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
             "git worktree list",
         )
     if not row.missing and row.branch != where.branch_of(bead):
+        place = discover(row.path)
+        operation = operation_in(place.git_dir) if place is not None else None
+        if operation:  # a rebase detaches HEAD, and git switches nowhere before its end
+            raise Refused(f"{operation} is in progress in '{row.path}'", f"git -C {row.path} status")
         raise Refused(
             f"'{row.path}' is on {where.named(row)}, not on 'ralph/{bead}'",
             where.way_back(git, row.path, where.branch_of(bead)),
@@ -99,6 +104,11 @@ def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -
             return _resume(trees, record, row, force)
         if row is not None:
             _check_row(trees.git, row, bead)
+        elif (holder := where.moved_to(trees, bead)) is not None:
+            raise Refused(
+                f"branch '{short(where.branch_of(bead))}' is checked out at '{holder.path}'",
+                *where.way_home(trees, holder, bead),
+            )
         elif where.folder_holds_something(trees.path(bead)):
             raise Refused(f"'{trees.path(bead)}' is no worktree of this repository; it was left alone")
         removable.refuse_never(trees.path(bead), cwd)

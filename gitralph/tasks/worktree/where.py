@@ -1,6 +1,7 @@
 """Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
 
 import os
+import shlex
 from dataclasses import dataclass
 
 from gitralph.base import files, ids, locks, lost_worktree
@@ -93,6 +94,19 @@ def _is_held(git: Git, commit: str) -> bool:
 def short(ref: str) -> str:
     """A ref as people name it."""
     return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
+def moved_to(trees: "Trees", bead: str) -> WorktreeEntry | None:
+    """The worktree that has a bead's branch where it does not belong: somebody moved it."""
+    holder = trees.holder(branch_of(bead))
+    return None if holder is None or holder.path == trees.path(bead) else holder
+
+
+def way_home(trees: "Trees", row: WorktreeEntry, bead: str) -> tuple[str, ...]:
+    """The command that moves it back, as git moves worktrees; none for the main one."""
+    if row.missing or row is trees.rows[0]:
+        return ()
+    return (f"git worktree move {shlex.quote(row.path)} {shlex.quote(trees.path(bead))}",)
 
 
 def named(row: WorktreeEntry) -> str:

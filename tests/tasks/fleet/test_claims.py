@@ -113,7 +113,9 @@ def test_a_conflict_lands_nothing_and_keeps_the_claim(world: World) -> None:
         work(repo, bead, path="a", text=f"{bead}\n")
     one.ralph("fleet", "land", "bd-1")
     main = world.refs()["refs/heads/main"]
-    assert "conflicts with 'main' of the remote in a" in two.ralph("fleet", "land", "bd-2", code=4).said
+    refused = two.ralph("fleet", "land", "bd-2", "--json", code=4)
+    assert "conflicts with 'main' of the remote in a" in refused.said
+    assert (row(refused)["state"], row(refused)["mine"], row(refused)["epoch"]) == ("held", True, 1)
     assert (world.refs()["refs/heads/main"], world.claim_state("bd-2")) == (main, "held")
 
 
