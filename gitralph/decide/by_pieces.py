@@ -84,7 +84,10 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
         return Outcome(state.path)
     known = path_texts.read(scene, state).pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
-        return Outcome(state.path)
+        # lines that HEAD had when the file was moved came with the move, and HEAD may have lost them since
+        to = path_records.arrival(state.journal)
+        if to is None or not _waits(scene, state, to):
+            return Outcome(state.path)
     movers = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
     return Outcome(state.path, notes=(Note(state.path, Why(Kind.MOVER_FIRST, tuple(movers))),))
 
@@ -96,23 +99,27 @@ def moved_over(scene: Scene, state: PathState) -> str | None:
     where no line still waits for the mover's commit.
     """
     to = path_records.last_arrival(state.journal)
-    if to is None or to.other_path is None or to is path_records.arrival(state.journal):
+    if to is None or to is path_records.arrival(state.journal):
         return None
-    if to.session in scene.own or not scene.own & state.came_with:
+    if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
         return None
-    data = scene.contents[state.path].data
-    if path_texts.whole_only(scene, state) is not None or is_binary(data):
-        return None
+    return to.session if _waits(scene, state, to) else None
+
+
+def _waits(scene: Scene, state: PathState, to: Record) -> bool:
+    """True where another's move brought a line of this session that HEAD has under neither name."""
+    if to.other_path is None or to.session in scene.own or not scene.own & state.came_with:
+        return False
     old = scene.recorded_at(to.other_path)
     left = path_records.left_by(scene.layout, old.journal, to, state.path)
     if left is None:
-        return None
+        return False
     known, _ = _as_it_left(scene, old, left)
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     mine = {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
     in_head = [_head_lines(scene, path) for path in (state.path, old.path)]
-    waiting = mine.intersection(split_lines(path_texts.one_form(data))).difference(*in_head)
-    return to.session if waiting else None
+    here = split_lines(path_texts.one_form(scene.contents[state.path].data))
+    return bool(mine.intersection(here).difference(*in_head))
 
 
 def _head_lines(scene: Scene, path: bytes) -> list[bytes]:

@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
+from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import (
@@ -662,7 +663,8 @@ def separate(
     includes = {*answer.includes, *({UNRECORDED} & set(owners))}
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
-    line = None if answer.text == head else caught(*asked, under, strict, held(""))
+    along = _corrections(choice, owners)
+    line = None if answer.text == head else caught(*asked, under, strict, held(""), along)
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
@@ -675,6 +677,21 @@ def lost(known: Pieces, steps: Sequence[Step], owners: Collection[str], held: He
     """What the owners' records brought and other sessions took away, in a file that is as in HEAD."""
     found = _lost(Attempt(known, owners, steps), {GAP + s.key: s.owner for s in steps if s.over}, held)
     return tuple(note for note in found if note.why.kind is Kind.LEFT_TO_OTHERS)
+
+
+def _corrections(choice: Attempt, owners: Collection[str]) -> list[TextChange] | None:
+    """The followed pieces of nobody, by text; None where other pieces of nobody go along as well."""
+    weave = choice.weave
+    if UNRECORDED in owners or any(weave.units[unit].owner is None for unit in choice.included):
+        return None
+    found = list[TextChange]()
+    for unit in choice.followed:
+        if weave.units[unit].owner is None:
+            made = [weave.hunks[number] for number in weave.units[unit].hunks]
+            old = [weave.content(x) for one in made for x in one.dels if x > NEWLINE]
+            new = [weave.content(x) for one in made for x in one.births if x > NEWLINE]
+            found.append((None, b"\n".join(old), b"\n".join(new), ()))
+    return found
 
 
 def _under(choice: Attempt) -> dict[bytes, set[str | None]]:

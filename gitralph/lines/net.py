@@ -35,6 +35,9 @@ _FEW = 8
 """
 
 
+Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
+"""Who changed which text to which, and what of that was given to him. None is nobody."""
+
 _NONE: dict[bytes, Collection[str | None]] = {}
 _OFFERED = "?"  # no session's id, which is a safe form (`ids.safe_form`)
 
@@ -49,13 +52,14 @@ def caught(
     superseded: Mapping[bytes, Collection[str | None]] = _NONE,
     strict: bool = False,
     held: Container[bytes] = (),
+    corrections: Sequence[Change] | None = None,
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None.
 
     `includes` are others whose pieces may go along. A later piece that lies over such a one may stay behind.
     `superseded` gives lines that may go too, where one of the named owners took the line last. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
-    lines that HEAD had.
+    lines that HEAD had. `corrections`, where given, are all that goes along of what nobody recorded.
     """
     went, came = difference(head, text)
     asked = {*came, *went}
@@ -65,7 +69,8 @@ def caught(
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
-    found = _of_words(head, disk, steps, rows, went, came)
+    told = rows if corrections is None else [*(row for row in rows if row[0] is not None), *corrections]
+    found = _of_words(head, disk, steps, told, went, came)
     if found is not None:
         return found
     own = [Step("", *each[:3]) for each in rows]
@@ -219,9 +224,6 @@ def ever_repeated(texts: Sequence[bytes | None], asked: set[bytes]) -> set[bytes
         counts.update(fresh := _words_of(came))
         found |= {word for word in asked.intersection(fresh) if counts[word] > 1}
     return found
-
-
-Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
 
 
 def _changes(steps: Sequence[Step], disk: bytes | None, by_person: bool) -> list[Change]:
