@@ -105,7 +105,8 @@ class PathTexts:
     def _is_sure(self, at: int) -> bool:
         moved = self.steps[at]
         came = set(split_lines(moved.after)) - set(split_lines(moved.before))
-        is_undone = not any(is_telling(line) for line in came.intersection(split_lines(self.disk)))
+        went_on = self.disk is None and self.steps[-1].after is None  # moved on or deleted, by a record
+        is_undone = not went_on and not any(map(is_telling, came.intersection(split_lines(self.disk))))
         if is_undone or any(step.after == self.disk for step in self.steps[:at]):
             return True
         then = self.heads.text(moved.head) if moved.head else None
