@@ -144,6 +144,83 @@ def test_edits_that_the_agent_took_away_again_are_no_no_op(loop: Loop, edit: Do,
     assert (loop.boxes(), loop.commits()) == (" ", [])
 
 
+AWAY = {
+    "reset": ("git commit -qam mine && git reset -q --hard HEAD~1", "is not in HEAD any more"),
+    "branch": ("git switch -qc aside && git commit -qam mine && git switch -q main", "is on 'aside'"),
+}
+
+
+@pytest.mark.parametrize("path", ["a", "new.txt"])
+@pytest.mark.parametrize("how", AWAY)
+def test_a_commit_that_head_does_not_have_has_not_landed(loop: Loop, how: str, path: str) -> None:
+    """The agent committed by itself and took it back, or on a branch of its own; the hint brings it here."""
+    command, words = AWAY[how]
+    loop.plan("one", "two")
+    loop.script({"one": [["write", path, "mine\n"], ["sh", f"git add {path} && {command}"]]})
+    said = loop.run(code=1)
+    assert words in said.said
+    assert (loop.boxes(), loop.commits(), loop.worked()) == ("  ", [], ["one"])
+    hint = next(line for line in said.said.splitlines() if "cherry-pick" in line)
+    loop.repo.git(*hint.partition("git ")[2].partition("  #")[0].split())
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.commits()) == ("xx", [{path: "M" if path == "a" else "A"}])
+
+
+@pytest.mark.parametrize("how", ["amend", "rebase"])
+def test_a_commit_that_the_agent_made_anew_has_landed(loop: Loop, how: str) -> None:
+    """The log knows what a commit became; HEAD has that."""
+    loop.plan("one")
+    text = (loop.repo.read("a") or b"").decode()
+    anew = "echo 'more' >> a; git commit -qa --amend -m other --date=now"
+    if how == "rebase":
+        anew = "git switch -qc base HEAD~1 && echo more >> a && git commit -qam base --no-verify"
+        anew += " && git switch -q main && git rebase -q base"
+    loop.script({"one": [["write", "a", "mine\n" + text], ["sh", f"git commit -qam mine; {anew}"]]})
+    loop.run()
+    assert loop.boxes() == "x"
+    assert loop.last_run()["tasks"][0]["commit"] == loop.repo.head()
+
+
+def test_an_own_commit_that_was_an_experiment_does_not_hold_back_what_lands(loop: Loop) -> None:
+    loop.plan("one")
+    loop.script(
+        {
+            "one": [
+                ["write", "a", "a try\n"],
+                ["sh", "git commit -qam try && git reset -q --hard HEAD~1"],
+                ["write", "b", "mine\n"],
+            ]
+        }
+    )
+    loop.run()
+    assert (loop.boxes(), loop.commits()) == ("x", [{"b": "M"}])
+
+
+def test_a_commit_on_another_branch_holds_back_what_lands(loop: Loop) -> None:
+    """Work lies there, with the lines that would land half of it."""
+    loop.plan("one")
+    command, words = AWAY["branch"]
+    loop.script({"one": [["write", "a", "mine\n"], ["sh", command], ["write", "b", "mine\n"]]})
+    assert words in loop.run(code=1).said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+def test_a_task_with_a_worktree_of_its_own_lands_what_its_own_head_has(loop: Loop) -> None:
+    loop.plan("one", "two")
+    loop.repo.commit_all("plan")
+    loop.base = loop.repo.head()
+    away, words = AWAY["reset"]
+    loop.script(
+        {
+            "one": [["write", "a", "mine\n"], ["sh", "git commit -qam mine"]],
+            "two": [["write", "b", "mine\n"], ["sh", away]],
+        }
+    )
+    said = loop.run("--worktree", code=1)
+    assert words in said.said
+    assert (loop.boxes(), loop.commits()) == ("x ", [{"a": "M"}])
+
+
 def test_a_probe_that_the_agent_took_away_again_is_a_no_op(loop: Loop) -> None:
     """A task that needs no change stays one: made and deleted, edited and put back by a tool."""
     loop.plan("one")

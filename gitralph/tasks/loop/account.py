@@ -8,7 +8,7 @@ and is only mentioned beside one that did.
 import json
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from gitralph.ask import status
@@ -27,7 +27,9 @@ from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, path_records
 from gitralph.records import run_record as runs
+from gitralph.tasks.loop import own_commits
 from gitralph.tasks.loop.ledger import Job, Ledger
+from gitralph.tasks.loop.own_commits import OwnCommits
 
 # --- calls that were cut short ---
 #
@@ -106,13 +108,16 @@ class Account:
 
     ``missed``: known to be the task's. ``doubtful``: nobody recorded it and nothing explains it. ``astray``:
     recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``: recorded, and no
-    recorded edit took it back. ``ignored``: recorded, and git ignores it. ``others``: recorded by others.
+    recorded edit took it back. ``lost``: its commits that HEAD does not have, where they took what is gone,
+    each with a branch that has it, or "". ``ignored``: recorded, and git ignores it. ``others``: recorded by
+    others.
     """
 
     missed: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
     astray: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    lost: dict[str, str] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     fresh: list[bytes] = field(default_factory=list)
@@ -233,12 +238,16 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
             found.others.append(name)
     found.ignored.extend(shown(left.path) for left in result.left if left.reason == decision.IGNORED)
     stashed = _stash(ctx) != before.stash
-    found.gone.extend(
-        _gone(ctx, job, set(result.changes) | {row.path for row in rows}, stashed or _was_reset(ctx, before))
-    )
-    # An agent whose task lands may take its own experiments back. A stash is something else: it hides work.
+    commits = own_commits.of(ctx, path_records.family(ctx.layout, job.session))
+    dirty = {row.path for row in rows}
+    gone = _gone(ctx, job, commits, result.changes, dirty, stashed or _was_reset(ctx, before))
+    # An agent whose task lands may take its own experiments back. A stash, or a branch that HEAD is not on,
+    # is something else: there lies work.
     if result.changes and not stashed:
-        found.gone.clear()
+        gone = {path: oid for path, oid in gone.items() if oid is not None and commits.away.get(oid)}
+    found.gone.extend(map(shown, gone))
+    # One record names the last commit of its path; those before it belong to the same work.
+    found.lost.update(commits.away if any(gone.values()) else {})
     return found
 
 
@@ -265,22 +274,31 @@ def _began_meanwhile(layout: Layout, session: str, job: Job) -> bool:
     return job.started is not None and str(known.get("started") or "") >= job.started
 
 
-def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[str]:
+def _gone(
+    ctx: Context,
+    job: Job,
+    commits: OwnCommits,
+    lands: Container[bytes],
+    dirty: Container[bytes],
+    moved: bool,
+) -> dict[bytes, str | None]:
     """Recorded edits whose result is in neither the file nor HEAD, though no recorded edit took it back.
 
-    A file that was created and is gone again is an agent's own experiment, unless a stash or reset took it.
+    Each with the commit that took it, where one did: HEAD does not have that commit. A file that was created
+    and is gone again is an agent's own experiment, unless it was committed or a stash or reset took it.
     """
-    family, seen = path_records.family(ctx.layout, job.session), set(there)
+    family = path_records.family(ctx.layout, job.session)
     reader = history.base_of(ctx.repo, refs.read_head(ctx.repo))
-    out = []
+    out: dict[bytes, str | None] = {}
     for path, state in path_records.recorded_paths(ctx.layout, family, lambda old: old).items():
         own = [r for r in state.journal.records if r.session in family and r.op != GAP]
-        if path in seen or not own or commit_log.commit_of(state.journal, own[-1]):
+        commit = commit_log.commit_of(state.journal, own[-1]) if own else None
+        if not own or path in lands or (path in dirty if commit is None else commit in commits.held):
             continue
         entry, last = reader.entry(path), own[-1].after
         stands = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
         # It was created and deleted within the task, and no git command can have taken it.
-        probe = stands is None and entry is None and not moved
+        probe = stands is None and entry is None and commit is None and not moved
         if last not in (stands, entry.oid.decode() if entry else None) and not probe:
-            out.append(shown(path))
+            out[path] = commit
     return out

@@ -184,7 +184,7 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     if needed and job.step == VERIFY and not options.proves:
         work.verify(worker, ctx, job)
     # A run that was killed after landing must not land again.
-    job.commit = job.commit or task_landing.committed(ctx, job)
+    job.commit = task_landing.committed(ctx, job)
     worker.ledger.step(job, COMMIT)
     task_landing.check(worker, job, landing)
     judge = None

@@ -7,10 +7,11 @@ box stays open, with the list.
 from __future__ import annotations
 
 import re
+import shlex
 import string
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +27,9 @@ from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Judge
 from gitralph.git.context import Context
 from gitralph.records import checklist as plans
-from gitralph.records import commit_log, published_name
+from gitralph.records import published_name
 from gitralph.sessions import lifecycle
-from gitralph.tasks.loop import account, workplace
+from gitralph.tasks.loop import account, own_commits, workplace
 from gitralph.tasks.loop.account import TRACKER, Account, listed
 from gitralph.tasks.loop.ledger import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
 from gitralph.tasks.loop.plan_tasks import changing_boxes, successor
@@ -220,11 +221,18 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     called = worker.ctx.called(job.session)
     claim = f"git ralph track --session {called} <path>  # claims a path for the task"
     skip = f"git ralph run skip {job.number}  # leaves the task open and goes on"
+    place = f" -C {shlex.quote(job.root)}" if job.root else ""
     # Where something lands, other changes may be anybody's: they are told, but do not hold the task back.
     held = found.missed + ([] if lands else found.doubtful + found.astray)
     job.unlanded = held
     if found.missed:
         raise UnlandedError(f"it changed {listed(found.missed)}, which would not land", claim, skip)
+    if found.lost:
+        raise UnlandedError(
+            _lost(found.lost),
+            f"git{place} cherry-pick {' '.join(found.lost)}  # brings it to HEAD",
+            skip,
+        )
     if found.gone:
         raise UnlandedError(
             f"its edits of {listed(found.gone)} are gone: taken back by a reset, a checkout or a stash",
@@ -249,6 +257,17 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     if found.ignored:
         raise UnlandedError(f"it changed only what git ignores: {listed(found.ignored)}", skip)
     _check_idle(worker, job, skip)
+
+
+def _lost(commits: Mapping[str, str]) -> str:
+    """Which commits HEAD does not have, and where they are."""
+    rows = [
+        f"its commit {oid[:7]} is on '{branch}' and not in HEAD"
+        if branch
+        else f"its commit {oid[:7]} is not in HEAD any more: taken back by a reset or a rebase"
+        for oid, branch in commits.items()
+    ]
+    return "; ".join(rows)
 
 
 def _check_idle(worker: Worker, job: Job, skip: str) -> None:
@@ -301,9 +320,8 @@ def _last_line(said: str) -> str:
 
 
 def committed(ctx: Context, job: Job) -> str | None:
-    """The last commit that took something of the session, or one by the agent that names the session."""
-    oids = [fields.get("commit") for fields in commit_log.read(ctx.layout, job.session).commits]
-    found = [oid for oid in oids if isinstance(oid, str)]
+    """The last commit in HEAD that took something of the session, or one by the agent that names it."""
+    found = list(own_commits.of(ctx, [job.session]).held.values())
     return found[-1] if found else _own_commit(ctx, job)
 
 

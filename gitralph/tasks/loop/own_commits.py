@@ -1,0 +1,52 @@
+"""The commits that a session made, and what HEAD has of them: only that has landed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gitralph.ask import log
+from gitralph.ask.log import LogWish
+from gitralph.ask.whose import Makers
+from gitralph.base import gitdir
+from gitralph.git import merge
+from gitralph.git.context import Context
+from gitralph.hook.journal import is_oid
+from gitralph.records import commit_log
+
+
+@dataclass(frozen=True)
+class OwnCommits:
+    """The commits of one or more sessions, the oldest first.
+
+    ``held``: each that HEAD contains, or of which HEAD contains what an amend or a rebase made of it, with
+    that commit. ``away``: the rest, each with a branch that has it, or "".
+    """
+
+    held: dict[str, str] = field(default_factory=dict)
+    away: dict[str, str] = field(default_factory=dict)
+
+
+def of(ctx: Context, sessions: Iterable[str]) -> OwnCommits:
+    """Look at what sessions committed, and at HEAD now."""
+    names, head = tuple(sessions), gitdir.head_oid(ctx.repo.place)
+    told = (row.get("commit") for name in names for row in commit_log.read(ctx.layout, name).commits)
+    made = dict.fromkeys(oid for oid in told if isinstance(oid, str) and is_oid(oid))
+    there = [oid for oid in made if head is not None and merge.is_ancestor(ctx.git, oid, head)]
+    found = OwnCommits({oid: oid for oid in there})
+    if len(found.held) == len(made):
+        return found
+    rows = log.commits(ctx, Makers(ctx), LogWish(sessions=frozenset(names)))
+    became = {row.oid: row.became for row in rows if row.became is not None}
+    for oid in made:
+        if oid in found.held:
+            continue
+        if oid in became:
+            found.held[oid] = became[oid]
+        else:
+            found.away[oid] = _branch_with(ctx, oid)
+    return found
+
+
+def _branch_with(ctx: Context, oid: str) -> str:
+    form = "--format=%(refname:lstrip=2)"
+    done = ctx.git.try_run("for-each-ref", "--count=1", form, f"--contains={oid}", "refs/heads/")
+    return done.stdout.decode("utf-8", "replace").strip()
