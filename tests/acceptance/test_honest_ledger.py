@@ -353,6 +353,61 @@ def test_boxes_that_an_agent_ticked_are_put_back(loop: Loop, code: int) -> None:
     assert len(loop.commits()) == 3
 
 
+def tick_by_hand(loop: Loop) -> None:
+    loop.repo.write("plan.md", (loop.repo.read("plan.md") or b"").replace(b"[ ] two", b"[x] two"))
+
+
+@pytest.mark.parametrize("how", ["committed", "in the file"])
+def test_a_tick_of_a_person_stands(loop: Loop, how: str) -> None:
+    """He did the task by hand while the loop was parked, the plan in no commit before."""
+    loop.plan("one", "two", "three")
+    loop.script({"one": [["exit", 1]]})
+    loop.run(code=1)
+    tick_by_hand(loop)
+    if how == "committed":
+        loop.repo.commit_all("two, by hand")
+    loop.script({"one": [["write", "one.txt", "1\n"]]})
+    said = loop.repo.ralph("run", "--resume")
+    assert "ticked by an agent" not in said.said
+    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "one", "three"])
+
+
+def test_a_tick_that_a_person_commits_while_another_task_is_at_work_stands(loop: Loop) -> None:
+    """His commit names no session, whatever program makes it meanwhile."""
+    loop.plan("one", "two", "three")
+    loop.repo.commit_all("plan")
+    person = "env -u RALPH_SESSION -u GIT_CONFIG_COUNT -u RALPH_GUARD git commit -qm 'two, by hand' plan.md"
+    tick = "sed -i 's/\\[ \\] two/[x] two/' plan.md"
+    loop.script({"one": [["write", "one.txt", "1\n"], ["sh", f"{tick} && {person}"]]})
+    loop.run()
+    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "three"])
+
+
+def test_a_task_that_failed_and_that_a_person_did_is_done(loop: Loop) -> None:
+    loop.plan("one", "two", "three")
+    loop.repo.commit_all("plan")
+    loop.script({"one": [["write", "one.txt", "1\n"]], "two": [["exit", 1]]})
+    loop.run(code=1)
+    tick_by_hand(loop)
+    loop.repo.commit_all("two, by hand")
+    said = loop.repo.ralph("run", "--resume")
+    assert "Task 2/3 was ticked by hand and is left alone: two" in said.said
+    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "two", "three"])
+
+
+@pytest.mark.parametrize(
+    "commit", ["git commit -qam ticks", "git commit -qam ticks --no-verify", "git ralph commit -qm ticks"]
+)
+def test_a_tick_that_an_agent_commits_is_put_back(loop: Loop, commit: str) -> None:
+    loop.plan("one", "two")
+    loop.repo.commit_all("plan")
+    text = (loop.repo.read("plan.md") or b"").decode().replace("[ ] two", "[x] two")
+    loop.script({"one": [["write", "one.txt", "1\n"], ["write", "plan.md", text], ["sh", commit]]})
+    said = loop.run("--max-tasks", "1")
+    assert "'two' was ticked by an agent" in said.said
+    assert loop.boxes() == "x "
+
+
 def test_a_task_that_replaced_the_one_at_work_is_not_taken_for_it(loop: Loop) -> None:
     """Another task in its place is work of its own."""
     loop.plan("one", "two", "three")

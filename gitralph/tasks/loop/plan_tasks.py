@@ -8,9 +8,11 @@ import json
 import os
 import re
 import threading
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Any
 
+from gitralph.ask import why
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Fatal, RalphError, Refused
 from gitralph.base.ids import is_valid
@@ -26,7 +28,19 @@ from gitralph.records.checklist import Task
 from gitralph.sessions import lifecycle
 from gitralph.tasks import tracker
 from gitralph.tasks.loop import runs as running
-from gitralph.tasks.loop.ledger import AGENT, COMMITTED, LANDED, SKIPPED, VERIFY, Job, Ledger, Options, Say
+from gitralph.tasks.loop.ledger import (
+    AGENT,
+    COMMIT,
+    COMMITTED,
+    LANDED,
+    MERGE,
+    SKIPPED,
+    TICK,
+    Job,
+    Ledger,
+    Options,
+    Say,
+)
 
 
 def committed_text(ctx: Context, plan: str) -> bytes | None:
@@ -43,10 +57,28 @@ def committed_text(ctx: Context, plan: str) -> bytes | None:
     return None if entry is None else blobs.working_form(ctx.git.at(ctx.repo.root), os.fsencode(name), entry)
 
 
+def committed_by_hand(ctx: Context, plan: str, task: Task) -> str | None:
+    """The commit that has the line of a task as it is now, where no session wrote it, as ``why`` says."""
+    name = plans.relative(ctx, plan)
+    if os.path.isabs(name):
+        return None
+    # Threads do not share the object database.
+    own = replace(ctx, repo=replace(ctx.repo))
+    try:
+        line = plans.read(plan).count(b"\n", 0, task.box) + 1
+        found = why.line_of(own, os.fsencode(name), line)
+    except RalphError:
+        return None
+    finally:
+        own.repo.close()
+    return None if found.session is not None or found.one_of else found.commit
+
+
 # --- boxes while agents work: only the loop ticks, and only what landed ---
 #
-# A box that was open when an agent began and that nobody's landing ticked is opened again; a box of a landed
-# task that came open, by a reset or a stash, is ticked again. Both are said.
+# A box that was open when an agent began and that nobody's landing ticked is opened again, unless a person
+# committed the tick; a box of a landed task that came open, by a reset or a stash, is ticked again. Both are
+# said.
 
 
 # Held by whoever changes boxes and the record of them, one at a time.
@@ -59,8 +91,8 @@ def open_boxes(path: str) -> set[Key]:
     return {task.key for task in plans.tasks_of(path) if not task.done}
 
 
-def repair_boxes(ledger: Ledger, path: str, before: Collection[Key], say: Say) -> None:
-    """Make the boxes agree with the record; ``before`` are the tasks that were open when an agent began."""
+def repair_boxes(ledger: Ledger, path: str, say: Say) -> None:
+    """Make the boxes agree with the record, which knows the tasks that were open when an agent began."""
     done = []
     with changing_boxes:
         landed = {job.key for job in ledger.jobs if job.outcome in LANDED} | ledger.ticked
@@ -69,7 +101,10 @@ def repair_boxes(ledger: Ledger, path: str, before: Collection[Key], say: Say) -
         except RalphError:
             return  # the agent removed the plan; the next look at it reports that
         for task in tasks:
-            if task.done and task.key in before and task.key not in landed:
+            if task.done and task.key in ledger.open and task.key not in landed:
+                if committed_by_hand(ledger.ctx, path, task) is not None:
+                    ledger.open.discard(task.key)
+                    continue
                 plans.tick(ledger.ctx.layout, path, task.key, done=False)
                 done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
             # A `git checkout` of the plan, or an agent that rewrote it, brought the old box back.
@@ -295,22 +330,27 @@ class Queue:
             if is_skipped(self.ledger, job.key):
                 self._skip(job)
                 continue
-            if self._is_wanted(job):
+            reason = self._why_unwanted(job)
+            if reason is None:
                 if job.outcome is not None and job.step == AGENT:
                     job.iteration = 0  # it failed, so a new attempt has all its iterations
                 job.outcome, job.code, job.notes, job.spent = None, 0, [], 0.0
                 return job
             job.outcome = DROPPED
-            self.say(f"{job.name} is no longer in the plan and is left alone: {job.text}")
+            self.say(f"{job.name} {reason} and is left alone: {job.text}")
         return None
 
-    def _is_wanted(self, job: Job) -> bool:
-        """False for a task that was removed from the plan before its work was done."""
-        if self.options.plan is None or job.step not in (AGENT, VERIFY):
-            return True
+    def _why_unwanted(self, job: Job) -> str | None:
+        """What a person did with a task before it landed: removed it from the plan, or did it by hand."""
+        if self.options.plan is None or job.step in (MERGE, TICK):
+            return None
         tasks = plans.tasks_of(self.options.plan)
-        known = any(task.key == job.key for task in tasks)
-        return known or successor(tasks, job, self.ledger.seen) is not None
+        done = next((task.done for task in tasks if task.key == job.key), None)
+        # No agent ticked it: such a box is open again by now.
+        if done:
+            return "was ticked by hand"
+        known = done is not None or job.step == COMMIT
+        return None if known or successor(tasks, job, self.ledger.seen) else "is no longer in the plan"
 
     def _fresh(self) -> Job | None:
         if self.options.plan is None:

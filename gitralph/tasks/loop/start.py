@@ -250,11 +250,11 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         if options.plan is not None:
             if prepared.record is None:
                 take_over(ctx, ledger, options.plan, say)
-            repair_boxes(ledger, options.plan, ledger.open, say)
+            repair_boxes(ledger, options.plan, say)
         schedule = Schedule(worker, Queue(options, ledger, say), view, crew)
         outcome, code = schedule.run()
         if options.plan is not None:
-            repair_boxes(ledger, options.plan, ledger.open, say)
+            repair_boxes(ledger, options.plan, say)
         mark_end(ledger, outcome)
         hints = [*schedule.hints, *give_back_claims(ctx, ledger, say)]
         found = Summary(
@@ -308,6 +308,9 @@ def _open(ctx: Context, prepared: Prepared, say: Say) -> tuple[Ledger, list[str]
         )
     else:
         record = prepared.record
+        # A loop that came to its end has put the boxes right: what was ticked since, a person ticked.
+        if record.get("ended"):
+            record["open"] = []
         record.update(process=me, options=options.kept(), agent=options.agent)
         found = running.reopen(ctx, record)
         news = [row.raw.decode("utf-8", "replace")[:500] for row in found.news[-_NEWS:]]
