@@ -448,6 +448,54 @@ def test_a_box_that_a_person_opened_again_is_work_again(loop: Loop) -> None:
     assert loop.worked() == ["one", "two", "one"]
 
 
+def opened_by_hand(loop: Loop) -> None:
+    """A person commits the plan with its ticks, and commits it again with its boxes open."""
+    loop.repo.commit_all("done")
+    loop.repo.write("plan.md", (loop.repo.read("plan.md") or b"").replace(b"[x]", b"[ ]"))
+    loop.repo.commit_all("again")
+
+
+def work_in_turns(loop: Loop) -> None:
+    """An agent that finds something to do each time it is called."""
+    loop.plan("one", "two")
+    loop.repo.commit_all("plan")
+    loop.base = loop.repo.head()
+    loop.script(
+        {name: [["sh", f"echo >> {name}.txt; git ralph track {name}.txt"]] for name in ("one", "two")}
+    )
+
+
+def test_a_box_that_a_person_committed_open_is_work_again(loop: Loop) -> None:
+    """Once: what landed since is not done a third time where only its tick is lost."""
+    work_in_turns(loop)
+    loop.run()
+    opened_by_hand(loop)
+    loop.run()
+    assert (loop.boxes(), loop.worked()) == ("xx", ["one", "two", "one", "two"])
+    loop.repo.git("checkout", "-q", "--", "plan.md")
+    said = loop.run()
+    assert "'one' landed in" in said.said
+    assert (loop.boxes(), len(loop.worked())) == ("xx", 4)
+
+
+def test_a_box_that_a_person_opened_while_the_loop_was_parked_is_work_again(loop: Loop) -> None:
+    work_in_turns(loop)
+    loop.run("--max-tasks", "1")
+    opened_by_hand(loop)
+    loop.repo.ralph("run", "--resume", "--max-tasks", "5")
+    assert (loop.boxes(), loop.worked()) == ("xx", ["one", "one", "two"])
+    assert loop.subjects()[-2:] == ["Task 1/2: one", "Task 2/2: two"]
+
+
+def test_a_task_that_lost_its_tick_is_done_again_where_it_is_named(loop: Loop) -> None:
+    work_in_turns(loop)
+    loop.run()
+    loop.repo.git("checkout", "-q", "--", "plan.md")
+    said = loop.run("--from", "2")
+    assert "'one' landed in" in said.said
+    assert (loop.boxes(), loop.worked()) == ("xx", ["one", "two", "two"])
+
+
 # --- the branch ---
 
 

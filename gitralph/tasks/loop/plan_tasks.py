@@ -74,11 +74,19 @@ def committed_by_hand(ctx: Context, plan: str, task: Task) -> str | None:
     return None if found.session is not None or found.one_of else found.commit
 
 
+def is_opened_by_hand(ctx: Context, plan: str, task: Task, landed_in: str | None) -> bool:
+    """True where a person's commit opened the box of a task after the task had landed in a commit."""
+    if task.done or landed_in is None:
+        return False
+    opened = committed_by_hand(ctx, plan, task)
+    return opened not in (None, landed_in) and _is_in(ctx, landed_in, str(opened))
+
+
 # --- boxes while agents work: only the loop ticks, and only what landed ---
 #
 # A box that was open when an agent began and that nobody's landing ticked is opened again, unless a person
-# committed the tick; a box of a landed task that came open, by a reset or a stash, is ticked again. Both are
-# said.
+# committed the tick; a box of a landed task that came open, by a reset or a stash, is ticked again, unless a
+# person committed it open since. Both are said.
 
 
 # Held by whoever changes boxes and the record of them, one at a time.
@@ -95,7 +103,9 @@ def repair_boxes(ledger: Ledger, path: str, say: Say) -> None:
     """Make the boxes agree with the record, which knows the tasks that were open when an agent began."""
     done = []
     with changing_boxes:
-        landed = {job.key for job in ledger.jobs if job.outcome in LANDED} | ledger.ticked
+        landed = dict.fromkeys(ledger.ticked) | {
+            job.key: job.commit for job in ledger.jobs if job.outcome in LANDED
+        }
         try:
             tasks = plans.tasks_of(path)
         except RalphError:
@@ -108,7 +118,11 @@ def repair_boxes(ledger: Ledger, path: str, say: Say) -> None:
                 plans.tick(ledger.ctx.layout, path, task.key, done=False)
                 done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
             # A `git checkout` of the plan, or an agent that rewrote it, brought the old box back.
-            elif not task.done and task.key in landed:
+            elif (
+                not task.done
+                and task.key in landed
+                and not is_opened_by_hand(ledger.ctx, path, task, landed[task.key])
+            ):
                 plans.tick(ledger.ctx.layout, path, task.key)
                 done.append(f"'{task.text}' has landed in this run: its box is ticked again")
     for text in done:
@@ -233,17 +247,20 @@ def skip(ctx: Context, run: str | None, typed: str) -> str:
 # --- what earlier runs came to: what landed is not done again, what was skipped stays ---
 #
 # A tick lives in the plan only, and a stash or reset of the plan takes it away. Where the plan is again what
-# HEAD holds, the records decide; a box that somebody opened by hand is work to be done again.
+# HEAD holds, the records decide; a box that somebody opened by hand, in the file or by a commit, is work to
+# be done again, and so is the task that --from names.
 
 
-def take_over(ctx: Context, ledger: Ledger, plan: str, say: Say) -> None:
+def take_over(ctx: Context, ledger: Ledger, plan: str, named: str | None, say: Say) -> None:
     """Note in a new run what earlier ones landed and skipped; tell where that ticks a box again."""
     found = _earlier_runs(ctx, ledger)
     carry_on_skips(ctx, str(found[-1]["run"]) if found else None, ledger)
     if not found or not _is_as_in_head(ctx, plan):
         return
     head = refs.read_head(ctx.repo).oid
-    open_tasks = {task.key: task for task in plans.tasks_of(plan) if not task.done}
+    tasks = plans.tasks_of(plan)
+    again = task_named(tasks, named).key if named is not None else None
+    open_tasks = {task.key: task for task in tasks if not task.done and task.key != again}
     for record in found:
         for job in record["tasks"]:
             if job.get("outcome") != COMMITTED or head is None:
@@ -252,8 +269,11 @@ def take_over(ctx: Context, ledger: Ledger, plan: str, say: Say) -> None:
             commit = job.get("commit")
             if task is None or commit is None or not _is_in(ctx, commit, head):
                 continue
+            if is_opened_by_hand(ctx, plan, task, commit):
+                continue
             ledger.ticked.add(task.key)
-            say(f"note: '{task.text}' landed in {commit[:7]}; only its tick was taken back, with the plan")
+            told = f"'{task.text}' landed in {commit[:7]}; only its tick was taken back, with the plan"
+            say(f"note: {told} ('--from {task.number}' does it again)")
 
 
 def unfinished_session(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> str | None:
@@ -357,7 +377,9 @@ class Queue:
             return self._only()
         tasks = plans.tasks_of(self.options.plan)
         keys = {task.key for task in tasks}
-        taken = {job.key for job in self.ledger.jobs}
+        open_tasks = {task.key: task for task in tasks if not task.done}
+        jobs = {job.key: job for job in self.ledger.jobs}
+        taken = {key for key, job in jobs.items() if not self._is_again(open_tasks.get(key), job)}
         for job in self.ledger.jobs:
             heir = successor(tasks, job, self.ledger.seen) if job.key not in keys else None
             if heir is not None:
@@ -373,6 +395,12 @@ class Queue:
             elif not self._is_too_much(task):
                 return job
         return None
+
+    def _is_again(self, task: Task | None, job: Job) -> bool:
+        """True for a task that landed in this run and that a person opened again."""
+        if task is None or job.outcome not in LANDED or self.options.plan is None:
+            return False
+        return is_opened_by_hand(self.ledger.ctx, self.options.plan, task, job.commit)
 
     def _begin(self, tasks: list[plans.Task], taken: set[tuple[str, int]]) -> None:
         """Read the plan as the loop begins: where to start, and which tasks it has."""

@@ -249,7 +249,7 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         say_obstacles(worker)
         if options.plan is not None:
             if prepared.record is None:
-                take_over(ctx, ledger, options.plan, say)
+                take_over(ctx, ledger, options.plan, options.from_task, say)
             repair_boxes(ledger, options.plan, say)
         schedule = Schedule(worker, Queue(options, ledger, say), view, crew)
         outcome, code = schedule.run()
