@@ -127,7 +127,7 @@ TABLE = {
     Kind.STAGED_VERSION: "your staged version of it cannot be carried over to the new HEAD",
     Kind.STAGED_OF_OTHERS: "what is staged of it is not this session's",
     # A path of a commit that goes through, or of which nothing is left to commit
-    Kind.IN_HEAD_OR_GONE: "what this session did there is in HEAD or gone; nothing to commit",
+    Kind.IN_HEAD_OR_GONE: "nothing that this session did there is left to commit",
     Kind.CREATED_AND_DELETED: "{where} was created and deleted again; nothing to commit there{too}",
     Kind.NOWHERE: "{where} is neither in HEAD nor on disk any more; nothing to commit there{too}",
     Kind.AS_IN_HEAD: "{where} is as in HEAD; nothing to commit there{too}",

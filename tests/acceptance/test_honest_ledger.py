@@ -144,6 +144,48 @@ def test_edits_that_the_agent_took_away_again_are_no_no_op(loop: Loop, edit: Do,
     assert (loop.boxes(), loop.commits()) == (" ", [])
 
 
+@pytest.mark.parametrize(
+    ("path", "doing"),
+    [
+        ("a", [["write", "a", "mine\n"], ["raw", "a", "wholly other\n"]]),
+        ("new.txt", [["raw", "new.txt", "work\n"], ["write", "new.txt", "work\n"]]),
+    ],
+    ids=["overwritten", "written before"],
+)
+def test_an_edit_of_which_nothing_lands_is_no_no_op(loop: Loop, path: str, doing: list[Do]) -> None:
+    """The file is dirty, and was not when the task began; what stands there can be given to the task."""
+    loop.plan("one")
+    loop.script({"one": doing})
+    said = loop.run(code=1)
+    assert f"it edited '{path}', but what is uncommitted there now is not its own" in said.said
+    assert "is in HEAD or gone" not in said.said
+    assert (loop.boxes(), loop.last_run()["tasks"][0]["unlanded"]) == (" ", [path])
+    hint = next(line for line in said.said.splitlines() if "ralph assign" in line)
+    loop.repo.ralph(*hint.partition("ralph ")[2].partition("  #")[0].replace("<path>", path).split())
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.repo.blob(path)) == ("x", loop.repo.read(path))
+
+
+def test_lines_that_another_session_put_over_the_tasks_are_no_no_op(loop: Loop) -> None:
+    loop.plan("one")
+    text = (loop.repo.read("a") or b"").decode()
+    mine, theirs = (text.replace("line 5", word) for word in ("mine", "theirs"))
+    loop.repo.edit("other", "a", theirs)
+    loop.repo.write("a", text)
+    loop.script({"one": [["write", "a", mine], ["raw", "a", theirs]]})
+    said = loop.run(code=1)
+    assert "it edited 'a', but what is uncommitted there now is not its own" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+def test_a_probe_in_a_file_that_was_dirty_before_is_a_no_op(loop: Loop) -> None:
+    loop.repo.write("a", "a person's\n")
+    loop.plan("one")
+    loop.script({"one": [["write", "a", "a probe\n"], ["write", "a", "a person's\n"]]})
+    loop.run()
+    assert (loop.boxes(), loop.commits()) == ("x", [])
+
+
 AWAY = {
     "reset": ("git commit -qam mine && git reset -q --hard HEAD~1", "is not in HEAD any more"),
     "branch": ("git switch -qc aside && git commit -qam mine && git switch -q main", "is on 'aside'"),

@@ -106,21 +106,28 @@ _LIMIT = 1 << 30
 class Account:
     """What a task changed and does not land; each list has paths as shown to people.
 
-    ``missed``: known to be the task's. ``doubtful``: nobody recorded it and nothing explains it. ``astray``:
-    recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``: recorded, and no
-    recorded edit took it back. ``lost``: its commits that HEAD does not have, where they took what is gone,
-    each with a branch that has it, or "". ``ignored``: recorded, and git ignores it. ``others``: recorded by
-    others.
+    ``missed``: known to be the task's. ``doubtful``: nobody recorded it and nothing explains it.
+    ``replaced``: uncommitted and others', in a path that the task edited and has nothing left to commit of.
+    ``astray``: recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``:
+    recorded, and no recorded edit took it back. ``lost``: its commits that HEAD does not have, where they
+    took what is gone, each with a branch that has it, or "". ``ignored``: recorded, and git ignores it.
+    ``others``: recorded by others.
     """
 
     missed: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
     astray: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     fresh: list[bytes] = field(default_factory=list)
+
+    @property
+    def unexplained(self) -> list[str]:
+        """What no record of this run explains."""
+        return self.doubtful + self.replaced
 
 
 def listed(names: list[str]) -> str:
@@ -219,17 +226,22 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
         if row.path in again or _stamp(ctx.repo.root, row.path) != before.dirty.get(path_text(row.path))
     ]
     missed = [left.path for left in result.left if left.reason not in _NOT_MISSED]
-    own = {left.path for left in result.left}
+    reasons = {left.path: left.reason for left in result.left}
     found = Account(missed=sorted({shown(path) for path in missed}), fresh=[row.path for row in fresh])
     for row in fresh:
         # The commit itself says why it leaves this path: it is in `missed`, or left on purpose.
-        if row.path in own:
+        if reasons.get(row.path, decision.UNCHANGED) != decision.UNCHANGED:
             continue
         name, commands = shown(row.path), {window.session for window in row.likely}
         if job.session in commands:
             (found.missed if commands == {job.session} else found.doubtful).append(name)
         elif commands or set(row.sessions) & mine:
             pass  # another task of this run will account for it
+        elif row.path in reasons:
+            # A probe in a file that others changed leaves it to them.
+            of_others = row.owner != status.NOBODY or path_text(row.path) in before.dirty
+            if not (of_others and _is_put_back(ctx, job, row.path)):
+                found.replaced.append(name)
         elif row.owner == status.NOBODY:
             found.doubtful.append(name)
         elif any(_began_meanwhile(ctx.layout, one, job) for one in row.sessions):
@@ -266,6 +278,14 @@ def _reflog(ctx: Context) -> str:
 def _counts(row: Owned, ticked: set[bytes], result: Result) -> bool:
     taken = row.path in result.changes and not row.gap
     return not taken and row.path not in ticked and not row.path.startswith(_OURS)
+
+
+def _is_put_back(ctx: Context, job: Job, path: bytes) -> bool:
+    """True where the last edit of a task left a file as the first one found it."""
+    family = path_records.family(ctx.layout, job.session)
+    state = path_records.recorded_paths(ctx.layout, family, lambda old: old).get(path)
+    own = [r for r in state.journal.records if r.session in family and r.op != GAP] if state else []
+    return bool(own) and own[0].before is not None and own[0].before == own[-1].after
 
 
 def _began_meanwhile(layout: Layout, session: str, job: Job) -> bool:

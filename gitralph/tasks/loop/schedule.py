@@ -180,7 +180,7 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     changed = [*landing.preview.changes, *landing.account.fresh]
     needed, options = work.are_needed(worker, ctx, job, changed), worker.options
     # An unexplained change lies in the directory and is in no commit, so a check there proves nothing.
-    proves = options.proves or (options.prove is None and bool(landing.account.doubtful))
+    proves = options.proves or (options.prove is None and bool(landing.account.unexplained))
     if needed and job.step == VERIFY and not options.proves:
         work.verify(worker, ctx, job)
     # A run that was killed after landing must not land again.

@@ -169,7 +169,7 @@ def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: b
         found = account.take(ctx, worker.ledger, job, preview)
         # What lands is certain, and so is what was committed by hand. Only a task that would land nothing
         # gets the time.
-        if preview.changes or by_hand or not found.doubtful:
+        if preview.changes or by_hand or not found.unexplained:
             return found
         # What a commit took while we looked was nobody's for a moment. Commits may never pause, so the looks
         # end.
@@ -223,7 +223,7 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     skip = f"git ralph run skip {job.number}  # leaves the task open and goes on"
     place = f" -C {shlex.quote(job.root)}" if job.root else ""
     # Where something lands, other changes may be anybody's: they are told, but do not hold the task back.
-    held = found.missed + ([] if lands else found.doubtful + found.astray)
+    held = found.missed + ([] if lands else found.unexplained + found.astray)
     job.unlanded = held
     if found.missed:
         raise UnlandedError(f"it changed {listed(found.missed)}, which would not land", claim, skip)
@@ -252,6 +252,15 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
             f"no edit was recorded, but {listed(found.doubtful)} changed and nobody recorded that",
             "git ralph doctor  # says whether the agent's hooks are in place",
             claim,
+            skip,
+        )
+    if found.replaced:
+        # A person says whose a line is.
+        give = f"git ralph assign --to {called} <path>  # gives the task what nobody recorded in a path"
+        raise UnlandedError(
+            f"it edited {listed(found.replaced)}, but what is uncommitted there now is not its own",
+            "git ralph status  # says whose it is",
+            *(() if worker.ctx.is_agent else (give,)),
             skip,
         )
     if found.ignored:
@@ -306,7 +315,7 @@ def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: 
     elif landing.preview.changes:
         names = listed([shown(path) for path in landing.preview.changes])
         raise UnlandedError(f"its edits of {names} were gone when they were to be committed")
-    beside = landing.account.doubtful + landing.account.astray + landing.account.others
+    beside = landing.account.unexplained + landing.account.astray + landing.account.others
     if beside:
         job.notes.append(f"changed meanwhile by others and left uncommitted: {listed(sorted(beside))}")
     if not job.commit and job.said:
