@@ -223,6 +223,40 @@ def test_a_commit_that_the_agent_made_anew_has_landed(loop: Loop, how: str) -> N
     assert loop.last_run()["tasks"][0]["commit"] == loop.repo.head()
 
 
+@pytest.mark.parametrize("more", [[], [["write", "b", "mine\n"]]], ids=["nothing here", "an edit here too"])
+def test_edits_in_a_worktree_of_the_agents_own_have_not_landed(loop: Loop, more: list[Do]) -> None:
+    """Neither uncommitted nor committed there; what is merged has."""
+    loop.plan("one", "two")
+    away = loop.aside / "away"
+    add = ["sh", f"git worktree add -q {away} -b aside"]
+    loop.script({"one": [*more, add, ["cd", str(away)], ["write", "a", "mine\n"]]})
+    said = loop.run(code=1)
+    assert f"its edits of 'a' are in another worktree, '{away}', and in no commit" in said.said
+    assert (loop.boxes(), loop.commits(), loop.worked()) == ("  ", [], ["one"])
+    hint = next(line for line in said.said.splitlines() if " ralph commit " in line)
+    loop.repo.git(*hint.partition("git ")[2].partition("  #")[0].split(), "-qm", "there")
+    said = loop.repo.ralph("run", "--resume", code=1)
+    assert "is on 'aside' and not in HEAD" in said.said
+    loop.repo.git("merge", "-q", "--ff-only", "aside")
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.commits()) == ("xx", [{"a": "M"}, *([{"b": "M"}] if more else [])])
+
+
+def test_work_of_another_worktree_that_was_squashed_into_head_has_landed(loop: Loop) -> None:
+    loop.plan("one")
+    away = loop.aside / "away"
+    squash = f"cd {loop.repo.root} && git merge -q --squash aside && git commit -q --no-verify -m squashed"
+    doing = [
+        ["sh", f"git worktree add -q {away} -b aside"],
+        ["cd", str(away)],
+        ["write", "a", "mine\n"],
+        ["sh", f"git commit -qam there && {squash}"],
+    ]
+    loop.script({"one": doing})
+    loop.run()
+    assert (loop.boxes(), loop.commits()) == ("x", [{"a": "M"}])
+
+
 def test_an_own_commit_that_was_an_experiment_does_not_hold_back_what_lands(loop: Loop) -> None:
     loop.plan("one")
     loop.script(

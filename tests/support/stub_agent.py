@@ -141,6 +141,7 @@ ACTS: dict[str, Callable[..., object]] = {
     "rename": rename,
     "once": once,
     "emit": emit,
+    "cd": os.chdir,
     "sh": sh,
     "shell": shell,
     "cut": cut,

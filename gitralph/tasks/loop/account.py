@@ -27,7 +27,7 @@ from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, path_records
 from gitralph.records import run_record as runs
-from gitralph.tasks.loop import own_commits
+from gitralph.tasks.loop import elsewhere, own_commits
 from gitralph.tasks.loop.ledger import Job, Ledger
 from gitralph.tasks.loop.own_commits import OwnCommits
 
@@ -110,8 +110,8 @@ class Account:
     ``replaced``: uncommitted and others', in a path that the task edited and has nothing left to commit of.
     ``astray``: recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``:
     recorded, and no recorded edit took it back. ``lost``: its commits that HEAD does not have, where they
-    took what is gone, each with a branch that has it, or "". ``ignored``: recorded, and git ignores it.
-    ``others``: recorded by others.
+    took what is gone, each with a branch that has it, or "". ``elsewhere``: in other worktrees, by their
+    roots. ``ignored``: recorded, and git ignores it. ``others``: recorded by others.
     """
 
     missed: list[str] = field(default_factory=list)
@@ -120,6 +120,7 @@ class Account:
     astray: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, list[str]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     fresh: list[bytes] = field(default_factory=list)
@@ -259,7 +260,9 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
         gone = {path: oid for path, oid in gone.items() if oid is not None and commits.away.get(oid)}
     found.gone.extend(map(shown, gone))
     # One record names the last commit of its path; those before it belong to the same work.
-    found.lost.update(commits.away if any(gone.values()) else {})
+    found.lost.update(commits.away if any(gone.values()) or commits.astray else {})
+    there = elsewhere.pending(ctx, path_records.family(ctx.layout, job.session))
+    found.elsewhere.update((root, sorted(map(shown, paths))) for root, paths in there.items())
     return found
 
 

@@ -1,12 +1,13 @@
 """The commits that a session made, and what HEAD has of them: only that has landed."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gitralph.ask import log
 from gitralph.ask.log import LogWish
 from gitralph.ask.whose import Makers
-from gitralph.base import gitdir
+from gitralph.base import gitdir, nul
 from gitralph.git import merge
 from gitralph.git.context import Context
 from gitralph.hook.journal import is_oid
@@ -18,32 +19,45 @@ class OwnCommits:
     """The commits of one or more sessions, the oldest first.
 
     ``held``: each that HEAD contains, or of which HEAD contains what an amend or a rebase made of it, with
-    that commit. ``away``: the rest, each with a branch that has it, or "".
+    that commit. ``away``: the rest, each with a branch that has it, or "". ``astray``: of these, those that
+    were made in another worktree, that a branch has, and whose files HEAD has otherwise.
     """
 
     held: dict[str, str] = field(default_factory=dict)
     away: dict[str, str] = field(default_factory=dict)
+    astray: set[str] = field(default_factory=set)
 
 
 def of(ctx: Context, sessions: Iterable[str]) -> OwnCommits:
     """Look at what sessions committed, and at HEAD now."""
     names, head = tuple(sessions), gitdir.head_oid(ctx.repo.place)
-    told = (row.get("commit") for name in names for row in commit_log.read(ctx.layout, name).commits)
-    made = dict.fromkeys(oid for oid in told if isinstance(oid, str) and is_oid(oid))
+    told = (row for name in names for row in commit_log.read(ctx.layout, name).commits)
+    made = {str(row["commit"]): row.get("worktree") for row in told if is_oid(row.get("commit"))}
     there = [oid for oid in made if head is not None and merge.is_ancestor(ctx.git, oid, head)]
     found = OwnCommits({oid: oid for oid in there})
     if len(found.held) == len(made):
         return found
     rows = log.commits(ctx, Makers(ctx), LogWish(sessions=frozenset(names)))
     became = {row.oid: row.became for row in rows if row.became is not None}
-    for oid in made:
+    for oid, worktree in made.items():
         if oid in found.held:
             continue
         if oid in became:
             found.held[oid] = became[oid]
-        else:
-            found.away[oid] = _branch_with(ctx, oid)
+            continue
+        found.away[oid] = _branch_with(ctx, oid)
+        if found.away[oid] and worktree != ctx.layout.token and not _has_its_files(ctx, oid):
+            found.astray.add(oid)
     return found
+
+
+def _has_its_files(ctx: Context, oid: str) -> bool:
+    """True where HEAD has the files of a commit as the commit has them, as after a squash."""
+    names = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid)
+    paths = [os.fsdecode(path) for path in nul.rows(ctx.git.try_run(*names).stdout)]
+    git = ctx.git.at(ctx.repo.root)
+    compare = ("--literal-pathspecs", "diff-tree", "-r", "--quiet", "HEAD", oid, "--", *paths)
+    return bool(paths) and git.try_run(*compare).returncode == 0
 
 
 def _branch_with(ctx: Context, oid: str) -> str:

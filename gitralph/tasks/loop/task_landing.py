@@ -6,6 +6,7 @@ box stays open, with the list.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import string
@@ -227,6 +228,13 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     job.unlanded = held
     if found.missed:
         raise UnlandedError(f"it changed {listed(found.missed)}, which would not land", claim, skip)
+    for root, paths in found.elsewhere.items():
+        raise UnlandedError(
+            f"its edits of {listed(paths)} are in another worktree, '{shown(os.fsencode(root))}',"
+            " and in no commit",
+            f"git -C {shlex.quote(root)} ralph commit --session {called}  # commits them there, for a merge",
+            skip,
+        )
     if found.lost:
         raise UnlandedError(
             _lost(found.lost),
