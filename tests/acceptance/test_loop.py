@@ -81,6 +81,18 @@ def test_foreign_edit_during_a_task_stays_out(loop: Loop) -> None:
     assert loop.repo.git("diff", "--name-only") == "u"
 
 
+def test_what_the_checks_change_stays_out_and_is_told(loop: Loop) -> None:
+    """In a file of the task and beside it; a file that is as it was is no news."""
+    loop.plan("one", "two")
+    loop.script({"one": [["replace", "a", "line 5", "five"]], "two": [["write", "two.txt", "2\n"]]})
+    said = loop.run("--verify", "echo fmt >> a; echo > built.txt; touch b")
+    told = "changed while the checks ran and left uncommitted: 'a', 'built.txt'"
+    assert f"Task 1/2: {told}" in said.said
+    assert f"Task 2/2: {told}" in said.said
+    assert loop.commits() == [{"a": "M"}, {"two.txt": "A"}]
+    assert b"fmt" not in loop.repo.blob("a")
+
+
 def test_agent_that_fails_stops_the_loop(loop: Loop) -> None:
     """The box stays open; resume continues the same task and session."""
     script = three(loop)

@@ -25,7 +25,7 @@ from gitralph.hook import record as recording
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record
 from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
-from gitralph.records import commit_log, path_records
+from gitralph.records import commit_log, manifests, path_records
 from gitralph.records import run_record as runs
 from gitralph.tasks.loop import elsewhere, own_commits
 from gitralph.tasks.loop.ledger import Job, Ledger
@@ -153,10 +153,14 @@ def _before_file(layout: Layout, run: str, session: str) -> str:
     return f"{layout.run_folder(run)}/{layout.stem(session)}.before"
 
 
+def stamps(ctx: Context) -> dict[bytes, str]:
+    """The paths that are dirty now, each with its stamp."""
+    return {path: _stamp(ctx.repo.root, path) for path in uncommitted.dirty_paths(ctx.repo, ctx.config)}
+
+
 def begin(ctx: Context, run: str, session: str) -> None:
     """Note which paths are dirty when a task begins."""
-    paths = uncommitted.dirty_paths(ctx.repo, ctx.config)
-    kept = {path_text(path): _stamp(ctx.repo.root, path) for path in paths}
+    kept = {path_text(path): stamp for path, stamp in stamps(ctx).items()}
     name = _before_file(ctx.layout, run, session)
     files.make_folder(os.path.dirname(name))
     # The present end of the reflog: only what comes behind it happened during the task.
@@ -281,6 +285,19 @@ def _reflog(ctx: Context) -> str:
 def _counts(row: Owned, ticked: set[bytes], result: Result) -> bool:
     taken = row.path in result.changes and not row.gap
     return not taken and row.path not in ticked and not row.path.startswith(_OURS)
+
+
+def changed_since(ctx: Context, ledger: Ledger, job: Job, before: dict[bytes, str]) -> dict[bytes, str]:
+    """The dirty paths with another stamp than ``before``, but for plans and what other tasks at work do."""
+    ours = _plans(ctx)
+    for one in ledger.jobs:
+        if one is not job and one.outcome is None:
+            ours |= manifests.read(ctx.layout, one.session).lines.keys()
+    return {
+        path: stamp
+        for path, stamp in stamps(ctx).items()
+        if before.get(path) != stamp and path not in ours and not path.startswith(_OURS)
+    }
 
 
 def _is_put_back(ctx: Context, job: Job, path: bytes) -> bool:

@@ -181,8 +181,11 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     needed, options = work.are_needed(worker, ctx, job, changed), worker.options
     # An unexplained change lies in the directory and is in no commit, so a check there proves nothing.
     proves = options.proves or (options.prove is None and bool(landing.account.unexplained))
+    by_checks = dict[bytes, str]()
     if needed and job.step == VERIFY and not options.proves:
+        before = account.stamps(ctx)
         work.verify(worker, ctx, job)
+        by_checks = account.changed_since(ctx, worker.ledger, job, before)
     # A run that was killed after landing must not land again.
     job.commit = task_landing.committed(ctx, job)
     worker.ledger.step(job, COMMIT)
@@ -193,7 +196,7 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
             judge = work.judge(worker, ctx, job)
         else:
             work.judge_head(worker, ctx, job)
-    task_landing.commit(worker, ctx, job, landing, judge)
+    task_landing.commit(worker, ctx, job, landing, judge, by_checks)
 
 
 # --- the schedule ---

@@ -12,7 +12,7 @@ import shlex
 import string
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -303,8 +303,18 @@ def _check_idle(worker: Worker, job: Job, skip: str) -> None:
         raise UnlandedError(f"it changed nothing{last}", skip)
 
 
-def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: Judge | None) -> None:
-    """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved."""
+def commit(
+    worker: Worker,
+    ctx: Context,
+    job: Job,
+    landing: TaskLanding,
+    judge: Judge | None,
+    by_checks: Collection[bytes],
+) -> None:
+    """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved.
+
+    ``by_checks`` are the paths that changed while the checks ran: what is left of them is told.
+    """
     try:
         result = commit_request(worker, ctx, landing.request._replace(judge=judge))
         result = dead_hooks.explained(ctx, job.session, result)
@@ -326,6 +336,9 @@ def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: 
     beside = landing.account.unexplained + landing.account.astray + landing.account.others
     if beside:
         job.notes.append(f"changed meanwhile by others and left uncommitted: {listed(sorted(beside))}")
+    left = [shown(path) for path in account.stamps(ctx) if path in by_checks] if by_checks else []
+    if left := sorted(set(left) - set(beside)):
+        job.notes.append(f"changed while the checks ran and left uncommitted: {listed(left)}")
     if not job.commit and job.said:
         job.notes.append(f"it changed nothing; its last words: {_last_line(job.said)}")
     worker.ledger.step(job, MERGE if job.tree else TICK)
