@@ -24,12 +24,14 @@ def use(path: str) -> None:
 @options.as_json
 def show(as_json: bool) -> None:
     """Show the plan in use and its tasks."""
-    ctx = options.context(create=False)
-    path = checklist.current(ctx)
-    if path is None:
-        raise Fatal("no plan is in use", "git ralph plan use <plan.md>")
-    tasks = checklist.tasks_of(path)
-    name = checklist.relative(ctx, path)
+    name = None
+    with output.telling_why(as_json, lambda _: {"plan": name, "tasks": []}):
+        ctx = options.context(create=False)
+        path = checklist.current(ctx)
+        if path is None:
+            raise Fatal("no plan is in use", "git ralph plan use <plan.md>")
+        name = checklist.relative(ctx, path)
+        tasks = checklist.tasks_of(path)
     if as_json:
         rows = [{"n": task.number, "text": task.text, "done": task.done} for task in tasks]
         output.as_json({"plan": name, "tasks": rows})

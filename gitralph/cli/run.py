@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gitralph.base import ids
-from gitralph.base.errors import NO, Fatal, UsageError
+from gitralph.base.errors import BUSY, INTERRUPTED, NO, REFUSED, Fatal, RalphError, UsageError
 from gitralph.cli.terminal import columns, environ, options, output, signals
 from gitralph.cli.terminal.live import Live
 from gitralph.tasks.loop import launch, runs, start, summary
@@ -101,6 +101,17 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     if given["plan"] is not None and not os.path.lexists(given["plan"]):
         _refuse_typo(given["plan"])
     wanted = Options(command=click_ctx.meta.get("command", ()), **given)
+    view = View()
+    with output.telling_why(as_json, lambda error: {"run": view.run, "outcome": _how(error), "tasks": []}):
+        return _loop(wanted, view, resume, dry_run, as_json)
+
+
+def _how(error: RalphError) -> str:
+    """The outcome of a loop that ended before it could show its tasks."""
+    return {REFUSED: "refused", BUSY: "busy", INTERRUPTED: "interrupted"}.get(error.exit_code, "failed")
+
+
+def _loop(wanted: Options, view: View, resume: bool, dry_run: bool, as_json: bool) -> int:
     ctx = options.context(create=not (dry_run or resume))
     cwd = os.getcwd()
     if resume:
@@ -115,9 +126,11 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
         for line in summary.preview_lines(planned):
             output.say(line)
         return 0
-    if not resume and start.interrupted(ctx, prepared.options) is not None:
-        output.hint(summary.again(given["plan"]) + "  # goes on with the run that was interrupted")
-    view, crew = View(), Crew()
+    left = None if resume else start.interrupted(ctx, prepared.options)
+    # A run at work cannot be resumed, and start.run refuses its plan.
+    if left is not None and not runs.is_live(left):
+        output.hint(summary.again(wanted.plan) + "  # goes on with the run that was interrupted")
+    crew = Crew()
     with signals.telling(crew.ask_to_stop), Live(view, runs.looker(ctx.layout), _columns()) as live:
         found = start.run(ctx, prepared, live.say, view, cwd, crew)
     _show(found, as_json)
@@ -224,7 +237,8 @@ def start_run() -> None:
 @options.as_json
 def resume_run(run_id: str | None, as_json: bool) -> None:
     """Go on with a run; prints its id and what is new."""
-    found = runs.resume(options.context(create=False), run_id)
+    with output.telling_why(as_json, lambda _: {"run": run_id, "new": [], "more": 0, "tasks": []}):
+        found = runs.resume(options.context(create=False), run_id)
     if as_json:
         new = [row.value for row in found.news]
         output.as_json({"run": found.run, "new": new, "more": found.more, "tasks": found.record["tasks"]})

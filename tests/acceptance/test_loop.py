@@ -370,9 +370,16 @@ def test_second_loop_on_the_same_plan_is_refused(loop: Loop) -> None:
     loop.script({"wait": [["sleep", 300]], "other": [["write", "o.txt", "o\n"]]})
     child = begin(loop)
     wait_until(child, lambda: bool(loop.log()))
-    said = loop.run(code=4)
-    assert f"another git ralph run works on 'plan.md' (process {child.pid})" in said.said
-    loop.repo.ralph("run", "--resume", code=4)
+    said = loop.run("--json", code=4)
+    told = f"another git ralph run works on 'plan.md' (process {child.pid})"
+    assert told in said.said
+    assert "--resume" not in said.said  # it would be refused
+    assert said.json() == {"run": None, "outcome": "refused", "tasks": [], "notes": [told]}
+    found = loop.repo.ralph("run", "--resume", "--json", code=4).json()
+    assert found["outcome"] == "refused"
+    assert found["notes"] == [
+        f"run '{loop.last_run()['run']}' is at work in process {child.pid} and cannot be resumed"
+    ]
     loop.run("other.md")
     assert loop.boxes("other.md") == "x"
     live = loop.repo.ralph("run", "list", "--json").json()[0]

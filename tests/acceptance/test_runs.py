@@ -66,6 +66,8 @@ def test_resume_reuses_run_file_and_marker(repo: Repo) -> None:
 def test_nothing_to_resume_is_said(repo: Repo) -> None:
     said = repo.ralph("run", "resume", code=128)
     assert "hint: git ralph run start" in said.said
+    told = repo.ralph("run", "resume", "--json", code=128).json()
+    assert told == {"run": None, "new": [], "more": 0, "tasks": [], "notes": ["no run is current here"]}
     repo.ralph("run", "--resume", code=128)
     assert not repo.state.exists()
 
@@ -288,7 +290,8 @@ def test_run_end_says_so_once(repo: Repo) -> None:
 def test_plan_marker_is_not_believed(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("- [ ] one\n")
-    repo.ralph("plan", "show", code=128)
+    told = repo.ralph("plan", "show", "--json", code=128).json()
+    assert told == {"plan": None, "tasks": [], "notes": ["no plan is in use"]}
     repo.ralph("plan", "use", str(outside), code=129)
     repo.write("sub dir/plan.md", "- [x] one\n- [ ] two\n")
     repo.ralph("plan", "use", "plan.md", cwd="sub dir")

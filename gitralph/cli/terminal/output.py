@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from gitralph.base import streams
@@ -145,6 +145,17 @@ def fault(error: Exception) -> int:
 def as_json(document: object) -> None:
     """One JSON document on stdout."""
     sys.stdout.write(json.dumps(document, indent=1) + "\n")
+
+
+@contextlib.contextmanager
+def telling_why(json_asked: bool, document: Callable[[RalphError], Mapping[str, object]]) -> Iterator[None]:
+    """Where the block fails, print with ``--json`` the document that says why: in its notes."""
+    try:
+        yield
+    except RalphError as error:
+        if json_asked:
+            as_json({**document(error), "notes": [error.message]})
+        raise
 
 
 def json_line(document: object) -> None:
