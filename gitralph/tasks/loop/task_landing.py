@@ -244,7 +244,7 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     if found.gone:
         raise UnlandedError(
             f"its edits of {listed(found.gone)} are gone: taken back by a reset, a checkout or a stash",
-            f"git ralph diff --session {called}",
+            f"git{place} ralph restore --session {called}  # brings them back",
             skip,
         )
     if lands:
