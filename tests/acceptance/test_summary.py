@@ -79,6 +79,19 @@ def test_a_squash_of_two_in_a_clone_is_one_of_them(day: Repo) -> None:
     assert row[1][2:] == ["1", "+2 &minus;2", "<code>f</code>"]
 
 
+def test_a_session_without_an_agent_is_told_like_any_other(day: Repo) -> None:
+    base = day.head()
+    day.ralph("session", "start", "--id", "S1")
+    day.write("f", (day.read("f") or b"") + b"more\n")
+    day.ralph("track", "--session", "S1", "f")
+    day.commit("S1")
+    assert "Ralph-Agent" not in day.trailers()
+    rows = table(day.ralph("export", "--format", "markdown", f"{base}..").text)
+    assert rows["session-1"] == ["not known", "not known", "1", "+1 &minus;0", "<code>f</code>"]
+    (row,) = table(clone(day).ralph("export", "--format", "markdown", f"{base}..").text).values()
+    assert row[0] == "not known"
+
+
 def test_hostile_names_are_no_markup(day: Repo) -> None:
     base = day.head()
     evil = "[x](http://e.vil)<img src=x>|@all #1 `*_~"

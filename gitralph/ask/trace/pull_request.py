@@ -149,8 +149,10 @@ class _Summing:
         share = self.shares.setdefault(who, _Share())
         share.commits[commit.oid] = None
         if len(who) == 1:
-            agent = self.makers.agent(who[0]) or (commit.agents[-1] if commit.sessions[-1:] == who else None)
-            share.agents |= dict.fromkeys(filter(None, [agent]))
+            # A message may name a session and no agent, as for one that only a launcher knows.
+            said = commit.agents[-1:] if commit.sessions[-1:] == who else ()
+            known = self.makers.agent(who[0])
+            share.agents |= dict.fromkeys([known] if known is not None else said)
         return share
 
     def _lines(
