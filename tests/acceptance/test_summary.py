@@ -92,6 +92,18 @@ def test_a_session_without_an_agent_is_told_like_any_other(day: Repo) -> None:
     assert row[0] == "not known"
 
 
+def test_a_session_of_elsewhere_gets_no_name_that_one_here_has(day: Repo) -> None:
+    base = day.head()
+    made(day, "there", "line 3\n", "three\n")
+    clone_of = clone(day)
+    made(clone_of, "here", "line 5\n", "five\n")
+    rows = table(clone_of.ralph("export", "--format", "markdown", f"{base}..").text)
+    assert rows.keys() == {"generic-1", "generic-2"}
+    assert clone_of.ralph("session", "show", "generic-1", "--json").json()["id"] == "here"
+    alone = table(clone_of.ralph("export", "--format", "markdown", "HEAD~1").text)
+    assert alone.keys() == {"generic-2"}  # also where the range has nothing of the session here
+
+
 def test_hostile_names_are_no_markup(day: Repo) -> None:
     base = day.head()
     evil = "[x](http://e.vil)<img src=x>|@all #1 `*_~"

@@ -96,13 +96,14 @@ def escaped(text: str) -> str:
 def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
     """What people call the sessions. One that has no name in this clone gets a number, like ``claude-1``."""
     found: dict[str, str] = {}
+    every = {session for who in shares for session in who}  # an id is read like a name
     for who, share in shares.items():
         for session in who:
             called = ctx.called(session)
             if session in found:
                 continue
             if called == session:
-                taken = set(found.values())
+                taken = {*found.values(), *names.everyone(ctx.layout), *every}
                 stem = names.stem(next(iter(share.agents), None) if len(who) == 1 else None)
                 called = next(n for n in (f"{stem}-{at}" for at in range(1, 10**6)) if n not in taken)
             found[session] = called
