@@ -40,7 +40,8 @@ class File(NamedTuple):
 class Commit(NamedTuple):
     """A commit: its sessions by its trailers, its time (in seconds, and as RFC 3339), what it changed.
 
-    ``mentioned`` are the sessions that its message names anywhere, as a squash's message does.
+    ``mentioned`` are the sessions that its message names anywhere, as a squash's message does. ``is_cut``:
+    history ends here, since this clone lacks its parents.
     """
 
     oid: str
@@ -52,6 +53,12 @@ class Commit(NamedTuple):
     date: str = ""
     mentioned: tuple[str, ...] = ()
     files: tuple[File, ...] = ()
+    is_cut: bool = False
+
+    @property
+    def tells_lines(self) -> bool:
+        """True where git's diff is what the commit brought: no merge, and nothing before it is missing."""
+        return len(self.parents) < 2 and not self.is_cut
 
 
 def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
@@ -83,6 +90,28 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
                 mentioned=named,
             )
         )
+    cut = _cut(ctx, [one.oid for one in found if not one.parents])
+    return [one._replace(is_cut=True) if one.oid in cut else one for one in found]
+
+
+def _cut(ctx: Context, roots: Sequence[str]) -> set[str]:
+    """Those of some commits without a parent that were made on one.
+
+    So git shows the first commits of a shallow clone and those that ``git replace --graft`` made roots, with
+    their whole tree as new (gitrepository-layout(5), shallow). The objects themselves keep their parents.
+    """
+    if not roots:
+        return set()
+    asked = "".join(f"{oid}\n" for oid in roots).encode()
+    said = ctx.git.at(GIT_NO_REPLACE_OBJECTS="1").run("cat-file", "--batch", stdin=asked)
+    found, at = set(), 0
+    while at < len(said):
+        end = said.index(b"\n", at)
+        oid, _, size = said[at:end].decode("ascii").split(" ")
+        head = said[end + 1 : end + 1 + int(size)].partition(b"\n\n")[0]
+        if b"\nparent " in head:
+            found.add(oid)
+        at = end + int(size) + 2
     return found
 
 

@@ -39,6 +39,8 @@ class Finding(NamedTuple):
     ``writer`` as of ``synced`` (seconds since the epoch); ``fleet-content``: the same by the line's hash.
     ``git-ai``: a note. ``one_of``: a squashed commit's message names these sessions, and nothing tells which
     of them it is; or shell commands of these sessions may have made an uncommitted line of nobody.
+    ``boundary``: the history of this clone ends at the commit, so the line may be from before it, and nobody
+    knows whose it is.
     """
 
     state: str
@@ -57,6 +59,7 @@ class Finding(NamedTuple):
     writer: str | None = None
     synced: float | None = None
     one_of: tuple[str, ...] = ()
+    boundary: bool = False
 
 
 def read(ctx: Context, path: bytes) -> Read:
@@ -105,7 +108,7 @@ class Resolver:
 
         self._heads |= {one.oid: one for one in changed.heads(self._ctx, new)}
         makers = {oid: self._makers.of(self._heads[oid]) for oid in new if oid in self._heads}
-        own = [oid for oid, main in makers.items() if main is not None and len(self._heads[oid].parents) < 2]
+        own = [oid for oid, main in makers.items() if main is not None and self._heads[oid].tells_lines]
         for oid, files in changed.files(self._ctx, own):
             judge = CommitOwners(self._ctx, self._makers, self._heads[oid], makers[oid])
             for file in files:
@@ -126,6 +129,8 @@ class Resolver:
     def said(self, oid: str) -> Finding:
         """The finding by a commit's message; its last session comes first."""
         head = self._heads[oid]
+        if head.is_cut:
+            return Finding(COMMITTED, commit=oid, boundary=True)
         named = self._makers.of_all(head)
         if len(named) > 1:
             return Finding(COMMITTED, time=head.date, commit=oid, source=MESSAGE, one_of=named)
@@ -159,11 +164,15 @@ class Resolver:
             found = notes.at(rows, line.path, line.number)
             if found is not None:
                 out[key] = self._noted(found, line)
-            elif line.path in rows and self._mentioned(line.commit):
+            elif line.path in rows and self._mentioned(line.commit) and not self._is_cut(line.commit):
                 # The note describes this file, and says that no agent wrote this line.
                 when = self._heads[line.commit or ""].date
                 out[key] = Finding(COMMITTED, commit=line.commit, source=NOTE, time=when)
         return out
+
+    def _is_cut(self, commit: str | None) -> bool:
+        head = self._heads.get(commit or "")
+        return head is not None and head.is_cut
 
     def _noted(self, found: notes.Said, line: blame.Line) -> Finding:
         """The finding of a note; the session gets the name that the message or a record has for it."""

@@ -208,7 +208,7 @@ def _held(
     """The sessions whose lines unnamed commits hold, and whether every new line is theirs."""
     # Most commits of people touch nothing that a session ever edited.
     asked = [row.oid for row in rows if any(os.path.lexists(ctx.layout.journal(path)) for path in row.paths)]
-    heads = {one.oid: one for one in changed.heads(ctx, asked) if len(one.parents) < 2}
+    heads = {one.oid: one for one in changed.heads(ctx, asked) if one.tells_lines}
     for oid, found in changed.files(ctx, list(heads)):
         judge = CommitOwners(ctx, makers, heads[oid], None)
         new, owned = 0, list[str]()

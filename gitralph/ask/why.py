@@ -31,7 +31,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     told = {(one.commit, one.session) for one in found}
     for one in every_line.every(ctx, read):
         who = one.commit, one.session
-        if one.state == COMMITTED and (one.session or one.agent) and who not in told:
+        if one.state == COMMITTED and (one.session or one.agent or one.boundary) and who not in told:
             told.add(who)
             found.append(one._replace(line=None))
     return found

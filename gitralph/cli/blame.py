@@ -8,7 +8,7 @@ from gitralph.ask.annotated import BlameLine
 from gitralph.ask.every_line import Finding
 from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import UsageError
-from gitralph.cli.terminal import columns, options, output
+from gitralph.cli.terminal import columns, history_end, options, output
 from gitralph.cli.terminal.pager import pager
 from gitralph.decide import reading
 from gitralph.git.context import Context
@@ -38,6 +38,7 @@ def blame(path: str, porcelain: bool, as_json: bool) -> None:
         room = output.room()
         with pager(ctx, "blame"):
             _show(ctx, rows, room is None or room >= columns.ROOMY)
+        history_end.tell(ctx, [row.found for row in rows])
 
 
 def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
@@ -60,7 +61,7 @@ def _show(ctx: Context, rows: list[BlameLine], roomy: bool) -> None:
 
 def _state(found: Finding) -> str:
     if found.commit is not None:
-        return found.commit[:8]
+        return f"^{found.commit[:7]}" if found.boundary else found.commit[:8]  # as git blame marks it
     return "pending" if found.state == every_line.PENDING else "-"
 
 
@@ -78,4 +79,6 @@ def _who(ctx: Context, row: BlameLine) -> str:
         return "one of " + ", ".join(map(ctx.called, found.one_of))
     if found.agent is not None:
         return f"{found.agent} ({found.source})"
+    if found.boundary:
+        return "not known"
     return row.author if found.commit is not None else "nobody"

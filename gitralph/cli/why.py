@@ -9,7 +9,7 @@ from gitralph.ask import why as explaining
 from gitralph.ask.every_line import Finding
 from gitralph.ask.prompts import Asked
 from gitralph.ask.trace import kept_notes
-from gitralph.cli.terminal import options, output
+from gitralph.cli.terminal import history_end, options, output
 from gitralph.decide import reading
 from gitralph.git.context import Context
 
@@ -62,6 +62,7 @@ def why(place: str, asks: bool, as_json: bool) -> None:
         if prompt is not None:
             _show_prompt(prompt, prompt == before)
         before = prompt
+    history_end.tell(ctx, found)
 
 
 def _document(ctx: Context, one: Finding, prompt: Asked | None) -> dict[str, object]:
@@ -95,6 +96,8 @@ def _sentence(ctx: Context, one: Finding) -> str:
     if one.one_of:
         names = ", ".join(f"'{ctx.called(name)}'" for name in one.one_of)
         return f"{where}{state}, one of the sessions {names}"
+    if one.boundary:
+        return f"{where}{state}, where the history of this clone ends: not known whose it is"
     if one.session is None and one.agent is None:
         return f"{where}{state}, no session"
     facts = [f"session '{ctx.called(one.session)}'"] if one.session else []

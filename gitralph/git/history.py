@@ -19,6 +19,11 @@ def tree_of(repo: Repository, commit: str) -> bytes:
         raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
 
 
+def is_shallow(git: Git) -> bool:
+    """True for a clone that was made with a depth: git lacks what came before its first commits."""
+    return git.line("rev-parse", "--is-shallow-repository") == "true"
+
+
 class Unknown:
     """The type of UNKNOWN: nobody can tell what that commit held."""
 

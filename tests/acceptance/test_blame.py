@@ -280,6 +280,64 @@ def test_porcelain_is_gits_row_by_row_but_for_our_headers(make: Callable[[Repo],
     assert any(row.startswith(wanted) for row in theirs)
 
 
+def _three_hands(repo: Repo) -> None:
+    """A person's base, a line of S2's, and at last one of S1's."""
+    swap(repo, "S2", "line 2\n", "two\n")
+    repo.commit("S2")
+    swap(repo, "S1", "line 6\n", "six\n")
+    repo.commit("S1")
+
+
+def _cut(repo: Repo, how: str) -> Repo:
+    """A repository whose history ends at the last commit; "own" is the one with the records."""
+    if how == "clone":
+        root = repo.root.parent / "shallow"
+        repo.git("clone", "-q", "--depth", "1", repo.root.as_uri(), str(root))
+        return Repo(root, dict(repo.env))
+    if how == "grafted":
+        root = repo.root.parent / "grafted"
+        repo.git("clone", "-q", repo.root.as_uri(), str(root))
+        found = Repo(root, dict(repo.env))
+        found.git("replace", "--graft", "HEAD")
+        return found
+    (repo.common / "shallow").write_text(f"{repo.head()}\n")
+    return repo
+
+
+@pytest.mark.parametrize("how", ["clone", "grafted"])
+def test_where_history_ends_no_line_is_given_to_the_session_that_made_the_commit(how: str, day: Repo) -> None:
+    _three_hands(day)
+    there = _cut(day, how)
+    assert {(row["session"], row["boundary"]) for row in rows(there)} == {(None, True)}
+    assert "ralph-session" not in there.ralph("blame", "--porcelain", "f").text
+    assert f"^{day.head()[:7]} not known" in there.ralph("blame", "f").text
+    for line in (1, 2, 6):
+        told = there.ralph("why", f"f:{line}")
+        assert "where the history of this clone ends: not known whose" in told.text
+        assert ("git fetch --unshallow" in told.said) == (how == "clone")
+    assert "history of this clone ends" in there.ralph("why", "f").text
+    assert there.ralph("export", "--format", "git-ai").text == ""
+
+
+def test_where_history_ends_the_records_tell_the_lines_that_sessions_wrote(day: Repo) -> None:
+    _three_hands(day)
+    day.git("config", "ralph.notes", "git-ai")
+    there = _cut(day, "own")
+    told = {row["line"]: (row["session"], row["boundary"]) for row in rows(there)}
+    assert told == {**dict.fromkeys(range(1, 11), (None, True)), 2: ("S2", False), 6: ("S1", False)}
+    assert there.ralph("export", "--format", "git-ai").text == ""
+    assert there.git("for-each-ref", "refs/notes") == ""
+
+
+def test_a_commit_that_was_made_on_none_has_all_its_lines(empty_repo: Repo) -> None:
+    empty_repo.edit("S1", "f", TEN)
+    empty_repo.commit("S1")
+    root = empty_repo.root.parent / "clone"
+    empty_repo.git("clone", "-q", "--depth", "1", empty_repo.root.as_uri(), str(root))
+    found = rows(Repo(root, dict(empty_repo.env)))
+    assert {(row["session"], row["boundary"]) for row in found} == {("S1", False)}
+
+
 def test_a_clone_shows_a_long_id_short_and_the_agent_whole(repo: Repo) -> None:
     """Names of sessions stay at home; the column would cut the agent off behind a UUID."""
     session = "5c1d7f0a-93b2-4c5e-8d11-2f6a7b8c9d0e"

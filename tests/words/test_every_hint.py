@@ -471,6 +471,17 @@ def _binary_of_s2(repo: Repo) -> None:
     repo.write("n", b"\0nobody's")
 
 
+def _shallow(repo: Repo) -> None:
+    """The history here ends at the last commit."""
+    repo.write("a", changed(2, "two"))
+    repo.commit_all("two")
+    origin = f"{repo.root}-origin"
+    repo.git("clone", "-q", "--bare", str(repo.root), origin)
+    repo.git("remote", "add", "origin", f"file://{origin}")
+    (repo.common / "shallow").write_text(f"{repo.head()}\n")
+    repo.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+
+
 def _nothing(repo: Repo) -> None:
     repo.git("status")
 
@@ -485,6 +496,10 @@ SCENES: dict[str, list[Scene]] = {
     "tasks.branch.make._refuse_checked_out": [Scene(_branch_is_checked_out, BRANCH)],
     "tasks.branch.make._refuse_moved": [Scene(_branch_is_there, BRANCH)],
     "tasks.branch.make._refusal": [Scene(_needs_anothers, BRANCH), Scene(_needs_a_folder, BRANCH)],
+    "cli.terminal.history_end.tell": [
+        Scene(_shallow, ("why", "a:1"), code=0),
+        Scene(_shallow, ("blame", "a"), code=0),
+    ],
     "cli.terminal.nothing_to_commit.tell": [Scene(_unrecorded, COMMIT, (PERSON,), code=0)],
     "cli.terminal.nothing_to_commit.tell#2": [Scene(_only_s2, COMMIT, code=0)],
     "cli.terminal.nothing_to_commit.tell#3": [Scene(_nothing, ("commit", "-m", "x"), (PERSON,), code=0)],

@@ -30,7 +30,10 @@ _PROVIDERS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"
 
 
 def record(ctx: Context, commit_oid: str) -> Document | None:
-    """The record of a commit that a session of this clone made, None for any other and for a merge.
+    """The record of a commit that a session of this clone made.
+
+    None for any other, for a merge, and for the first commit of a shallow clone, whose lines nobody can tell
+    from those before it.
 
     ``files[].conversations[].ranges`` count lines from 1 in the commit's own tree. A line that nobody
     recorded has contributor type ``unknown``. ``metadata["io.gitralph"]`` holds:
@@ -48,7 +51,7 @@ def record(ctx: Context, commit_oid: str) -> Document | None:
 def records(ctx: Context, commits: Sequence[str]) -> Iterator[Document]:
     """The records of many commits, in the order given; those that have none are passed over."""
     makers = Makers(ctx)
-    wanted = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
+    wanted = {one.oid: one for one in changed.heads(ctx, commits) if one.tells_lines}
     for oid, files in changed.files(ctx, list(wanted)):
         made = _document(ctx, CommitOwners(ctx, makers, wanted[oid], makers.of(wanted[oid])), files)
         if made is not None:

@@ -22,8 +22,7 @@ def commits(ctx: Context, typed: str | None) -> list[str]:
         return []
     said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)
     if said.returncode:
-        shallow = ctx.git.line("rev-parse", "--is-shallow-repository") == "true"
-        hints = ["git fetch --unshallow  # this clone is shallow"] if shallow else []
+        hints = ["git fetch --unshallow  # this clone is shallow"] if history.is_shallow(ctx.git) else []
         raise Fatal(f"'{typed}' names no commits", *hints)
     return said.stdout.decode().split()
 

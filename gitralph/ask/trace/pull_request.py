@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from gitralph.ask import changed, notes
 from gitralph.ask.changed import Commit, File
 from gitralph.ask.whose import CommitOwners, Makers, blob
-from gitralph.base import files
 from gitralph.base.quote import is_control, is_hidden, text_form
+from gitralph.git import history
 from gitralph.git.context import Context
 from gitralph.hook import names
 from gitralph.records import published_name
@@ -22,7 +22,6 @@ _FILES = 20
 """The most files listed for a session. Of the rest only the number is told."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -/")
 _LONGEST = 200
-_SHALLOW = 16 << 20
 
 
 @dataclass
@@ -58,7 +57,7 @@ def markdown(ctx: Context, commits: Sequence[str], typed: str | None) -> str:
     if rest is not None and (rest.added or rest.removed):
         many = _count(len(rest.commits), "commit")
         rows += ["", f"Written by people, or recorded by nobody: {_lines(rest)} in {many}."]
-    if ctx.git.line("rev-parse", "--is-shallow-repository") == "true":
+    if history.is_shallow(ctx.git):
         rows += ["", "**This clone is shallow: lines of its first commits and before are not counted.**"]
     return "\n".join(rows) + "\n"
 
@@ -110,24 +109,14 @@ def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
     return found
 
 
-def _first_of_shallow(ctx: Context) -> frozenset[str]:
-    """The first commits of a shallow clone, whose whole tree git shows as new (gitrepository-layout(5))."""
-    try:
-        data = files.read_bytes(f"{ctx.repo.common_dir}/shallow", _SHALLOW, foreign=True)
-    except OSError:
-        return frozenset()
-    return frozenset(data.decode("ascii", "replace").split())
-
-
 class _Summing:
     def __init__(self, ctx: Context, commits: Sequence[str]) -> None:
         self.ctx, self.makers = ctx, Makers(ctx)
         self.shares: dict[_Who, _Share] = {}
         heads = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
         self.notes = notes.read(ctx, heads)
-        cut = _first_of_shallow(ctx)
         for oid, found in changed.files(ctx, list(heads)):
-            self._add(heads[oid], () if oid in cut else found)
+            self._add(heads[oid], () if heads[oid].is_cut else found)
 
     def _add(self, commit: Commit, found: Sequence[File]) -> None:
         main = self.makers.of_all(commit)
