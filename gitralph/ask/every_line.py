@@ -37,8 +37,8 @@ class Finding(NamedTuple):
     ``source`` says how that is known. ``records``: this clone's records; ``content``: the same for a commit
     that they do not name, by the line's text. ``message``: the commit's message. ``fleet``: the log of member
     ``writer`` as of ``synced`` (seconds since the epoch); ``fleet-content``: the same by the line's hash.
-    ``git-ai``: a note. ``one_of``: a squashed commit's message names these sessions, and nothing tells which
-    of them it is; or shell commands of these sessions may have made an uncommitted line of nobody.
+    ``git-ai``: a note. ``one_of``: the commit's message names these sessions, and nothing tells which of them
+    it is; or shell commands of these sessions may have made an uncommitted line of nobody.
     ``boundary``: the history of this clone ends at the commit, so the line may be from before it, and nobody
     knows whose it is.
     """
@@ -131,7 +131,7 @@ class Resolver:
         head = self._heads[oid]
         if head.is_cut:
             return Finding(COMMITTED, commit=oid, boundary=True)
-        named = self._makers.of_all(head)
+        named = self._makers.of_lines(head)
         if len(named) > 1:
             return Finding(COMMITTED, time=head.date, commit=oid, source=MESSAGE, one_of=named)
         session = head.sessions[-1] if head.sessions else next(iter(named), None)

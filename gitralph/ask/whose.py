@@ -153,6 +153,12 @@ class Makers:
             return (found,) if found is not None else ()
         return self.said(commit)
 
+    def of_lines(self, commit: Commit) -> tuple[str, ...]:
+        """The sessions of which a line may be that only the message tells of: also those that came along."""
+        found = self.of_all(commit)
+        along = (self.by_hash.get(one, one) for one in commit.includes if is_valid(one))
+        return tuple(dict.fromkeys((*found, *along))) if found else ()
+
     def of(self, commit: Commit) -> str | None:
         """The session that made a commit: by the records, else by its message; None for nobody."""
         main = [name for name, included in self.made(commit.oid).items() if not included]

@@ -28,10 +28,11 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
         Finding(NOBODY, time=r.ts, tool=r.tool, call=r.call, op=r.op, exact=r.exact, one_of=r.may)
         for r in {record.offset: record for record in read.offered.values()}.values()
     ]
-    told = {(one.commit, one.session) for one in found}
+    told = {(one.commit, one.session, one.one_of) for one in found}
     for one in every_line.every(ctx, read):
-        who = one.commit, one.session
-        if one.state == COMMITTED and (one.session or one.agent or one.boundary) and who not in told:
+        who = one.commit, one.session, one.one_of
+        known = one.session or one.agent or one.one_of or one.boundary
+        if one.state == COMMITTED and known and who not in told:
             told.add(who)
             found.append(one._replace(line=None))
     return found

@@ -17,6 +17,13 @@ from tests.support.repo import Repo
 BOTH = {3: "S1", 5: "S2"}
 
 
+def cloned(repo: Repo) -> Repo:
+    """A clone without records."""
+    root = repo.root.parent / "clone"
+    repo.git("clone", "-q", str(repo.root), str(root))
+    return Repo(root, dict(repo.env))
+
+
 def two(repo: Repo) -> None:
     made(repo, "S1", "line 3\n", "the third line\n", "first")
     made(repo, "S2", "line 5\n", "the fifth line\n", "second")
@@ -120,6 +127,28 @@ def test_where_only_trailers_are_left_it_is_one_of_them(day: Repo, how: str) -> 
     assert "one of the sessions 'S1', 'S2'" in clone.ralph("why", "f:3").text
     assert "one of S1, S2" in clone.ralph("blame", "f").text
     assert blamed(clone) == {}
+
+
+def test_where_one_took_anothers_lines_along_trailers_say_one_of_them(day: Repo) -> None:
+    """In the repository itself the records tell the two apart."""
+    swap(day, "S2", "line 3\n", "three\nalso S2\n")
+    swap(day, "S1", "also S2\n", "also S2, mended\n")
+    swap(day, "S1", "line 9\n", "nine\n")
+    day.commit("S1", "--include-entangled")
+    assert "Ralph-Includes: S2" in day.trailers()
+    assert blamed(day) == {3: "S2", 4: "S1", 10: "S1"}
+    own = day.ralph("export", "--format", "markdown", "HEAD~1..").text
+    assert "one of" not in own
+    clone = cloned(day)
+    found = clone.ralph("why", "--json", "f:10").json()["findings"][0]
+    assert (found["session"], found["one_of"], found["source"]) == (None, ["S1", "S2"], "message")
+    (whole,) = clone.ralph("why", "--json", "f").json()["findings"]
+    assert whole["one_of"] == ["S1", "S2"]
+    assert "one of S1, S2" in clone.ralph("blame", "f").text
+    assert blamed(clone) == {}
+    summary = clone.ralph("export", "--format", "markdown", "HEAD~1..").text
+    assert "| one of session-1, session-2 |" in summary
+    assert clone.ralph("export", "--format", "git-ai").text == ""
 
 
 def test_one_session_alone_is_named_in_a_clone(day: Repo) -> None:

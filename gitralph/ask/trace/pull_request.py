@@ -119,8 +119,8 @@ class _Summing:
             self._add(heads[oid], () if heads[oid].is_cut else found)
 
     def _add(self, commit: Commit, found: Sequence[File]) -> None:
-        main = self.makers.of_all(commit)
         judge = CommitOwners(self.ctx, self.makers, commit, self.makers.of(commit))
+        main = self.makers.of_all(commit) if judge.exact else self.makers.of_lines(commit)
         if main:
             self._share(main, commit)
         for file in found:
@@ -163,7 +163,7 @@ class _Summing:
             elif owner is not None or file.path in rows:
                 yield (), None, None  # the file is known, and no session wrote this line
             else:
-                yield main, None, None
+                yield self.makers.of_lines(commit), None, None
 
     def _noted(self, commit: Commit, said: notes.Said) -> _Who:
         ids = {published_name.hash_of(one): one for one in commit.mentioned}
