@@ -220,7 +220,8 @@ class CommitOwners:
         # Without texts only the path was recorded, so the commit's own statement counts.
         if not any(record.is_exact for record in own):
             models = {self.makers.model_of(record) for record in own}
-            if self.exact:
+            # A message that names others vouches for no line, unless they wrote it by the records.
+            if self.exact and not self.commit.includes:
                 return dict.fromkeys(wanted, self._main(models))
             return self._unnamed(found, file, text, wanted)
         if not self.exact:

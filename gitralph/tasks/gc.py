@@ -33,6 +33,7 @@ from gitralph.tasks import needed
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.loop import runs
 from gitralph.tasks.prove import results
+from gitralph.tasks.vouching import Commits
 
 _SUFFIXES = (".json", ".files", ".commits")
 
@@ -48,6 +49,7 @@ class Worktrees:
     here: list[Layout]
     gone: list[Layout]
     roots: dict[str, str] = field(default_factory=dict)
+    commits: Commits = field(default_factory=Commits)
 
     @property
     def top(self) -> Layout:
@@ -117,7 +119,7 @@ def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
     """How long the journal of a path is needed."""
     try:
         with _standing_in(trees, lay) as ctx:
-            return needed.how(ctx, path, found)
+            return needed.how(ctx, path, found, trees.commits)
     # What cannot be read may have something pending, so it is kept.
     except Fatal:
         return sweep.YES

@@ -20,10 +20,16 @@ from gitralph.lines import owners
 from gitralph.lines.terms import GAP
 from gitralph.records.path_records import PathState
 from gitralph.records.sweep import A_WHILE, NO, YES
+from gitralph.tasks import vouching
+from gitralph.tasks.vouching import Commits
 
 
-def how(ctx: Context, path: bytes, found: Journal) -> str:
-    """How long a journal is needed: while its owner still has something to commit of which it tells."""
+def how(ctx: Context, path: bytes, found: Journal, commits: Commits) -> str:
+    """How long a journal is needed.
+
+    That is while its owner still has something to commit of which it tells; and as long as any of its
+    sessions is remembered, where the commits alone would say something else of a line than it does.
+    """
     # Its sessions were forgotten, since a hook writes the manifest first under the same lock; only offers may
     # be left.
     offered = any(record.may for record in found.records)
@@ -33,7 +39,10 @@ def how(ctx: Context, path: bytes, found: Journal) -> str:
         with _looked(ctx, PathState(path, found)) as scene:
             if scene.barred:
                 return YES
-            return _how(scene, scene.states[path])
+            state = scene.states[path]
+            found_so = _how(scene, state)
+            is_told = found_so == YES or vouching.tell_all(ctx, scene, state, commits)
+            return found_so if is_told else YES
     except Fatal:  # what cannot be read may have something pending
         return YES
 

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from gitralph.records import path_records, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
 from tests.support.size import FULL
+from tests.support.texts import changed
 
 # --- journals ---
 
@@ -97,6 +99,73 @@ def test_linked_worktrees_are_swept_too(repo: Repo) -> None:
     repo.ralph("gc")
     assert (has_journal(other, "a"), has_journal(other, "b")) == (False, True)
     assert other.pending("S1") == ["b"]
+
+
+def _whose(repo: Repo) -> object:
+    rows = repo.ralph("blame", "--json", "a").json()["lines"]
+    told = [(row["session"], row["one_of"]) for row in rows]
+    notes = repo.ralph("export", "--format", "agent-trace").text
+    return told, notes, repo.ralph("export", "--format", "markdown").text
+
+
+def _beside_each_other(repo: Repo) -> None:
+    """S1 and S2 have a line each, and a person has one."""
+    repo.edit("S1", "a", changed(2, "one"))
+    repo.edit("S2", "a", changed(5, "two", changed(2, "one")))
+    repo.write("a", changed(8, "by hand", changed(5, "two", changed(2, "one"))))
+
+
+def _taken_whole(repo: Repo) -> None:
+    _beside_each_other(repo)
+    repo.commit("S1", "--whole-file", "--", "a")
+
+
+def _taken_along(repo: Repo) -> None:
+    repo.edit("S2", "a", changed(5, "two\nof S2"))
+    repo.edit("S1", "a", changed(5, "two\nof S2, by S1"))
+    repo.commit("S1", "--include-entangled")
+
+
+def _amended(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2, "one"))
+    repo.commit("S1")
+    repo.write("a", changed(8, "by hand", changed(2, "one")))
+    repo.git("commit", "-q", "-a", "--amend", "--no-edit")
+
+
+def _squashed(repo: Repo) -> None:
+    for session, line in (("S1", 2), ("S2", 5)):
+        repo.edit(
+            session, "a", (repo.read("a") or b"").replace(b"line %d\n" % line, session.encode() + b"\n")
+        )
+        repo.commit(session)
+    repo.git("reset", "-q", "--soft", "HEAD~2")
+    repo.git("commit", "-q", "-m", "only a title")
+
+
+@pytest.mark.parametrize(
+    "make", [_taken_whole, _taken_along, _amended, _squashed], ids=lambda make: make.__name__[1:]
+)
+def test_gc_does_not_change_whose_lines_are(make: Callable[[Repo], None], repo: Repo) -> None:
+    make(repo)
+    assert not repo.git("status", "--short")
+    before = _whose(repo)
+    repo.ralph("gc")
+    assert _whose(repo) == before
+    for session in ("S1", "S2"):
+        if (repo.state / f"{session}.json").exists():
+            repo.ralph("session", "end", session)
+    age(repo, 100)
+    for _ in range(3):
+        repo.ralph("gc")
+    assert not has_journal(repo, "a")  # its sessions are forgotten
+
+
+def test_where_the_records_are_gone_a_commit_that_names_two_is_of_one_of_them(repo: Repo) -> None:
+    _taken_along(repo)
+    os.unlink(state(repo).journal(b"a"))
+    rows = repo.ralph("blame", "--json", "a").json()["lines"]
+    assert [row["one_of"] for row in rows if row["commit"] == repo.head()] == [["S1", "S2"]] * 2
 
 
 # --- calls, texts, work ---
