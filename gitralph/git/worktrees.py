@@ -5,7 +5,7 @@ import os
 import time
 from typing import NamedTuple
 
-from gitralph.base import nul
+from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
 from gitralph.git.listing import entries, states
 from gitralph.git.run import Git, GitError
@@ -22,6 +22,10 @@ _QUIET = (
     "-c",
     "submodule.recurse=false",
 )
+
+
+# In bytes; git's files for a rebase name a branch a line.
+_LIMIT = 1 << 20
 
 
 class WorktreeEntry(NamedTuple):
@@ -99,6 +103,43 @@ def listing(git: Git) -> list[WorktreeEntry]:
     """Every worktree that git knows, the main one first. Raises GitError where git cannot list them."""
     said = os.fsdecode(patiently(git, "worktree", "list", "--porcelain", "-z"))
     return [_row(block) for block in said.split("\0\0") if block.strip("\0")]
+
+
+def busy_with(common_dir: str, ref: str) -> tuple[str, str] | None:
+    """Where a branch is about to be moved, and in words by what; None where it is not.
+
+    The place is a linked worktree's root, and "" for the main one.
+
+    These are the branches that ``git branch -f`` refuses besides those that are checked out (git 2.38,
+    ``prepare_checked_out_branches``): HEAD is detached there until the operation ends.
+    """
+    short = ref.removeprefix("refs/heads/")
+    for name in ("", *files.names(f"{common_dir}/worktrees")):
+        git_dir = f"{common_dir}/worktrees/{name}" if name else common_dir
+        rebased = {
+            *_rows(f"{git_dir}/rebase-merge/head-name")[:1],
+            *_rows(f"{git_dir}/rebase-apply/head-name")[:1],
+            *_rows(f"{git_dir}/rebase-merge/update-refs")[::3],  # each with its old and its new commit below
+        }
+        if ref in rebased:
+            return _root(git_dir), "rebased"
+        if short in _rows(f"{git_dir}/BISECT_START")[:1]:
+            return _root(git_dir), "bisected"
+    return None
+
+
+def _root(git_dir: str) -> str:
+    said = _rows(
+        f"{git_dir}/gitdir"
+    )  # absolute, or from that folder on (worktree.useRelativePaths, git 2.48)
+    return os.path.normpath(os.path.dirname(os.path.join(git_dir, said[0]))) if said else ""
+
+
+def _rows(path: str) -> list[str]:
+    try:
+        return os.fsdecode(files.read_bytes(path, _LIMIT, foreign=True)).splitlines()
+    except OSError:
+        return []
 
 
 def add(git: Git, path: str, branch: str, start: str | None) -> None:

@@ -4,6 +4,7 @@
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -273,6 +274,58 @@ def test_a_branch_that_is_checked_out_is_refused(shared: Repo) -> None:
     for name in ("main", "side"):
         assert branch(shared, name, "S1", code=4)["status"] == "refused"
         branch(shared, name, "S1", "--force", code=4)
+
+
+def _edited(repo: Repo) -> None:
+    repo.git("rebase", "-q", "-i", "HEAD~1", env={"GIT_SEQUENCE_EDITOR": "sed -i 1s/pick/edit/"})
+
+
+def _applied(repo: Repo) -> None:
+    """A conflict holds it up."""
+    repo.git("checkout", "-q", "--detach", "HEAD~1")
+    repo.write("beside", "another\n")
+    onto = repo.commit_all("in its way")
+    repo.git("checkout", "-q", "mine")
+    repo.git("rebase", "-q", "--apply", onto, code=1)
+
+
+def _moved_along(repo: Repo) -> None:
+    """The rebase is of another branch, which stands on this one."""
+    repo.git("checkout", "-q", "-b", "above")
+    repo.write("more", "x\n")
+    repo.commit_all("above it")
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i 1s/pick/edit/"}
+    repo.git("rebase", "-q", "-i", "--update-refs", "HEAD~2", env=env)
+
+
+def _bisected(repo: Repo) -> None:
+    repo.git("bisect", "start", "HEAD", "HEAD~1")
+    repo.git("checkout", "-q", "--detach")
+
+
+@pytest.mark.parametrize(
+    ("begin", "what"),
+    [(_edited, "rebased"), (_applied, "rebased"), (_moved_along, "rebased"), (_bisected, "bisected")],
+)
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_branch_that_a_rebase_or_a_bisect_holds_is_refused(
+    begin: Callable[[Repo], None], what: str, linked: bool, shared: Repo
+) -> None:
+    """HEAD is detached there, so no worktree has it checked out; ``git branch -f`` refuses it, too."""
+    made(shared, "S1", "line 3\n", "three\n")
+    branch(shared, "mine", "S1")
+    there = shared.worktree("side") if linked else shared
+    there.git("checkout", "-q", "mine")
+    there.write("beside", "x\n")
+    there.commit_all("beside")
+    begin(there)
+    before = there.git("rev-parse", "mine")
+    shared.git("branch", "-f", "mine", "main", code=128)
+    for words in ((), ("--force",)):
+        done = there.run("branch", "mine", "--session", "S1", "--onto", "origin/main", *words)
+        assert done.code == 4
+        assert f"'mine' is being {what} at '{there.root}'" in done.said
+    assert there.git("rev-parse", "mine") == before
 
 
 # --- where it begins ---

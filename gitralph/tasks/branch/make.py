@@ -150,10 +150,14 @@ def _again(ctx: Context, wish: BranchWish) -> str:
 
 
 def _refuse_checked_out(ctx: Context, ref: str) -> None:
-    row = next((row for row in worktrees.listing(ctx.git) if row.branch == ref), None)
-    if row is not None:
+    """As ``git branch -f`` refuses: whoever works there would lose the branch under his feet."""
+    rows = worktrees.listing(ctx.git)
+    place, what = next((row.path for row in rows if row.branch == ref), None), "checked out"
+    if place is None and (busy := worktrees.busy_with(ctx.repo.common_dir, ref)) is not None:
+        place, what = busy[0] or rows[0].path, f"being {busy[1]}"
+    if place is not None:
         raise Refused(
-            f"'{ref.removeprefix('refs/heads/')}' is checked out at '{row.path}', so it cannot be moved",
+            f"'{ref.removeprefix('refs/heads/')}' is {what} at '{place}', so it cannot be moved",
             "git worktree list",
         )
 
