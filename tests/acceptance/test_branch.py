@@ -365,6 +365,59 @@ def test_what_is_no_name_for_a_branch_is_said(shared: Repo, name: str) -> None:
     shared.ralph("branch", "--session", "S1", "--", name, code=129)
 
 
+def _base_goes_on(repo: Repo, old: str, new: str) -> None:
+    """Somebody changes a line on the base, and it is merged into the branch."""
+    repo.git("checkout", "-q", "up")
+    repo.write("f", (repo.read("f") or b"").replace(old.encode(), new.encode()))
+    repo.commit_all("upstream")
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-edit", "up")
+
+
+def test_a_base_that_was_merged_into_the_branch_is_no_hindrance(shared: Repo) -> None:
+    """Also twice, and where the session goes on in a line that came from there: as ``git rebase`` does it."""
+    shared.git("branch", "up")
+    made(shared, "S1", "line 1\n", "one\n")
+    _base_goes_on(shared, "line 10\n", "ten\nand more\n")
+    made(shared, "S1", "line 5\n", "five\n")
+    _base_goes_on(shared, "line 7\n", "seven\n")
+    made(shared, "S1", "and more\n", "and much more\n")
+    found = branch(shared, "mine", "S1", "--onto", "up")
+    assert (found["status"], len(found["commits"]), found["needs"]) == ("made", 3, [])
+    shared.git("checkout", "-q", "-b", "plain")
+    shared.git("rebase", "-q", "up")
+    for back in ("", "~1", "~2"):
+        assert text(shared, f"mine{back}") == text(shared, f"plain{back}")
+
+
+def test_what_a_merge_settled_is_the_merges(shared: Repo) -> None:
+    """Nobody else's commit is in the way, and its own is none that a session needs."""
+    shared.git("branch", "up")
+    own = made(shared, "S1", "line 5\n", "five\n")
+    shared.git("checkout", "-q", "up")
+    shared.write("f", ten(l5="fünf"))
+    shared.commit_all("upstream")
+    shared.git("checkout", "-q", "main")
+    shared.git("merge", "-q", "up", code=1)
+    shared.write("f", ten(l5="five, fünf"))
+    merge = shared.commit_all("both")
+    for words in ((), ("--with-needed",)):
+        found = branch(shared, "mine", "S1", "--onto", "up", *words, code=4)
+        assert [row["commit"] for row in found["needs"]] == [merge] != [own]
+    said = shared.ralph("branch", "mine", "--session", "S1", "--onto", "up", code=4).said
+    assert f"needs the merge {merge[:7]}" in said
+    assert f"git log -m -p -1 {merge[:7]}" in said
+
+
+def test_a_binary_that_another_changed_in_between_needs_the_other_and_not_itself(shared: Repo) -> None:
+    commits = []
+    for session, data in (("S1", b"\0one"), ("S2", b"\0two"), ("S1", b"\0three")):
+        shared.edit(session, "n", data)
+        commits.append(shared.commit(session).commit)
+    found = branch(shared, "mine", "S1", code=4)
+    assert [row["commit"] for row in found["needs"]] == [commits[1]]
+
+
 def test_a_merge_is_left_out_and_said(shared: Repo) -> None:
     made(shared, "S1", "line 3\n", "three\n")
     shared.git("checkout", "-q", "-b", "up", "origin/main")

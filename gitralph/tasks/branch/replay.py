@@ -36,6 +36,9 @@ class Text(NamedTuple):
     data: bytes
 
 
+_OTHER_SIDE = "the other side"
+"""The key of a step that is no commit: it takes back what the base did since the branch began."""
+
 Changes = dict[bytes, Entry | Text | None]
 
 
@@ -69,7 +72,7 @@ class _Replaying:
         """Decide what one path is after each commit."""
         rows = [(oid, self.history.changes[oid][path]) for oid in self.wanted if self._has(oid, path)]
         if self._is_blocked(path):
-            self._need(path, list(self._beside(path, rows[0][0])) or [rows[0][0]])
+            self._need(path, self._in_its_way(path, rows[0][0]) or [rows[0][0]])
             return
         if self._is_untouched(path, [pair for _, pair in rows]):
             for oid, (_, new) in rows:
@@ -79,14 +82,19 @@ class _Replaying:
         known: dict[str, Alone] = {}
         if steps is not None:
             known = {one.key: one for one in alone(steps, self.wanted)}
+        if not known:
+            # The first one may stand on the base itself; then a later one is held up.
+            held_up = (self._in_its_way(path, oid) for oid, _ in rows)
+            self._need(path, next(filter(None, held_up), [rows[0][0]]))
+            return
         mode = self._mode(path)
         for oid, pair in rows:
             one = known.get(oid)
             if one is None:
-                # Without others at the path, a merge hides how it came about: the commit is in its own way.
-                self._need(path, list(self._beside(path, oid)) or [oid])
+                self._need(path, self._in_its_way(path, oid) or [oid])
                 continue
-            self._need(path, one.needs)
+            merge = self._joining(oid) or oid
+            self._need(path, [merge if need == _OTHER_SIDE else need for need in one.needs])
             mode = self._mode_after(path, oid, pair, mode)
             self._put(oid, path, None if one.text is None else _entry(pair, mode, one.text, self))
 
@@ -114,12 +122,19 @@ class _Replaying:
         return True
 
     def _steps(self, path: bytes) -> list[Step] | None:
-        """What the branch did to a path; None where it is no text, or a merge hides how it came about."""
-        now, found = self.base.entry(path), []
+        """What the branch did to a path; None where it is no text, or a merge hides how it came about.
+
+        Where the base was merged into the branch, the branch began at an older commit. Then the first step
+        takes back what the other side did since. It is not wanted, and the merge brings its lines again.
+        """
+        now, found = self.base.entry(path), list[Step]()
         text = self._text(now)
         for oid in self.history.touching(path):
             old, new = self.history.changes[oid][path]
-            after = self._text(new)
+            began, after = self._text(old), self._text(new)
+            if old != now and not found and not isinstance(text, bool) and not isinstance(began, bool):
+                found.append(Step(_OTHER_SIDE, _OTHER_SIDE, text, began))
+                now, text = old, began
             if old != now or isinstance(text, bool) or isinstance(after, bool):
                 return None
             found.append(Step(oid, (*self.history.sessions(oid), oid)[0], text, after))
@@ -144,6 +159,17 @@ class _Replaying:
         if now not in (old, new, 0):
             self._need(path, self._beside(path, oid))
         return new
+
+    def _in_its_way(self, path: bytes, oid: str) -> list[str]:
+        """The commits of others at a path before one; without them the merge that hides how it came about."""
+        joining = self._joining(oid)
+        return list(self._beside(path, oid)) or ([joining] if joining is not None else [])
+
+    def _joining(self, oid: str) -> str | None:
+        """The first merge after a commit."""
+        oids = list(self.history.commits)
+        later = (one for one in oids[oids.index(oid) :] if len(self.history.commits[one].parents) > 1)
+        return next(later, None)
 
     def _beside(self, path: bytes, oid: str) -> Iterator[str]:
         """The commits before ``oid`` that are not wanted and touch the path, or one above or below it."""
