@@ -177,6 +177,10 @@ def _files(block: list[bytes]) -> tuple[File, ...]:
     for row, lines, gone in zip(spread, ranges, removed, strict=True):
         names = [c_unquote(name) for name in row[6].split(b"\t")]
         regular = row[2] in (b"100644", b"100755")
-        old, new = (None if not oid.strip(b"0") else oid.decode() for oid in (row[3], row[4]))
+        old, new = (
+            # The commit of a submodule is no object of this repository.
+            None if not oid.strip(b"0") or mode == b"160000" else oid.decode()
+            for mode, oid in ((row[1], row[3]), (row[2], row[4]))
+        )
         out[names[-1]] = File(names[-1], old, new, tuple(lines) if regular else (), gone)
     return tuple(out.values())

@@ -25,7 +25,7 @@ from gitralph.git.history import tree_of
 from gitralph.git.repository import Repository
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
-from gitralph.git.trees import TreeReader
+from gitralph.git.trees import FILES, TreeReader
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, hunk_between
 from gitralph.records import bead as beads
@@ -262,7 +262,8 @@ class _Looker:
         if key not in self._texts:
             reader = TreeReader(self.ctx.repo.objects, tree_of(self.ctx.repo, commit))
             found = reader.entry(path)
-            self._texts[key] = blob(self.ctx, found.oid.decode()) if found is not None else None
+            oid = found.oid.decode() if found is not None and found.mode in FILES else None
+            self._texts[key] = blob(self.ctx, oid)
         return self._texts[key]
 
     def _conflicts(self, ours: bytes, base: bytes, theirs: bytes) -> bool:

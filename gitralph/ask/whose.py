@@ -19,7 +19,7 @@ from gitralph.git import history
 from gitralph.git.context import Context
 from gitralph.git.descent import Descent
 from gitralph.git.texts import with_line_feeds
-from gitralph.git.trees import Entry
+from gitralph.git.trees import FILES, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.lines.linediff import hunks
@@ -350,7 +350,9 @@ class CommitOwners:
     def _held(self, head: str | None, path: bytes) -> bytes | None:
         """What HEAD had at a path when something was recorded there."""
         entry = history.entry_at(self.ctx.repo, head, path)
-        return blob(self.ctx, entry.oid.decode()) if isinstance(entry, Entry) else None
+        if not isinstance(entry, Entry) or entry.mode not in FILES:
+            return None
+        return blob(self.ctx, entry.oid.decode())
 
 
 def _lines(record: Record) -> set[bytes]:
@@ -398,11 +400,15 @@ def _until(journal: Journal, end: int) -> Journal:
 
 
 def blob(ctx: Context, oid: str | None) -> bytes | None:
-    """The bytes of a blob, None where it is missing."""
+    """The bytes of a blob that a tree names, None for no file.
+
+    Raises GitError where it cannot be read, as in a partial clone whose remote does not answer: an answer
+    without it would be another one.
+    """
     if oid is None:
         return None
     try:
         kind, data = ctx.repo.objects.raw(oid.encode())
     except KeyError:
-        return None
+        return ctx.git.run("cat-file", "blob", oid)  # git says in its own words what is wrong
     return data if kind == b"blob" else None

@@ -88,8 +88,9 @@ def log(**typed: Any) -> None:
     room = output.room()
     with pager(ctx, "log"):
         for one in found:
+            text = _patch(ctx, one) if asked.patch else b""
             output.content(_line(ctx, one, wide, room))
-            if asked.patch and (text := _patch(ctx, one)):
+            if text:
                 output.content(text.decode("utf-8", "replace"))
 
 
@@ -218,4 +219,4 @@ def _patch(ctx: Context, one: LoggedEdit | LoggedCommit) -> bytes:
     if isinstance(one, LoggedEdit):
         return history.patch(one).rstrip(b"\n")
     words = ["show", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"]
-    return ctx.git.try_run(*ctx.config.without_programs(), *words, one.oid).stdout.rstrip(b"\n")
+    return ctx.git.run(*ctx.config.without_programs(), *words, one.oid).rstrip(b"\n")

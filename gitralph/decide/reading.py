@@ -12,11 +12,13 @@ from gitralph.decide.decision import Left
 from gitralph.decide.in_time import InTime
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
-from gitralph.git import blame, refs
+from gitralph.git import blame, history, refs
 from gitralph.git.context import Context
 from gitralph.git.descent import Descent
+from gitralph.git.run import GitError
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
+from gitralph.git.trees import FILES, Entry
 from gitralph.hook.journal import TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import OutsideError
 from gitralph.lines import owners
@@ -70,8 +72,8 @@ def read(ctx: Context, path: bytes) -> Read | Left:
         scene = inputs.look(asked, {path: state})
         if scene.barred:
             return scene.barred[path]
+        lines = _blamed(ctx, path, scene.contents[path].data)
         data = scene.contents[path].data or b""
-        lines = _blamed(ctx, path, data)
         if len(data) > TEXT_LIMIT or is_binary(data):
             return Read(state, [None] * len(lines), lines, _since_head(scene, state))
         known = path_texts.read(scene, state)
@@ -115,6 +117,13 @@ def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blam
     return found
 
 
-def _blamed(ctx: Context, path: bytes, data: bytes) -> list[blame.Line]:
-    found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(full_lines(data)))
-    return found if found is not None else blame.uncommitted(data)
+def _blamed(ctx: Context, path: bytes, data: bytes | None) -> list[blame.Line]:
+    try:
+        found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(full_lines(data or b"")))
+    except GitError:
+        # Where HEAD has the file git has to know it, unless it lacks an object that no remote gives it.
+        held = history.entry_at(ctx.repo, refs.read_head(ctx.repo).oid, path)
+        if data is not None and isinstance(held, Entry) and held.mode in FILES:
+            raise
+        found = None
+    return found if found is not None else blame.uncommitted(data or b"")

@@ -24,17 +24,17 @@ class Line(NamedTuple):
 
 
 def lines(git: Git, config: Config, path: bytes, count: int) -> list[Line] | None:
-    """Every line in order; None where git has no answer, as for a file that it does not know.
+    """Every line in order; None where git's answer is not of this file, which somebody writes meanwhile.
+
+    Raises GitError where git has no answer, as for a file that it does not know.
 
     ``git`` must run at the root of the working tree. Format: git-blame(1), THE PORCELAIN FORMAT.
     """
-    done = git.try_run(*config.without_programs(), "blame", "--no-textconv", "--porcelain", "--", path)
-    if done.returncode:
-        return None
+    said = git.run(*config.without_programs(), "blame", "--no-textconv", "--porcelain", "--", path)
     out: list[Line] = []
     paths: dict[bytes, bytes] = {}
     header: list[bytes] = []
-    for row in done.stdout.split(b"\n"):
+    for row in said.split(b"\n"):
         if not row.startswith(b"\t"):
             header.append(row)
             continue

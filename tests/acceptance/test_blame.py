@@ -338,6 +338,36 @@ def test_a_commit_that_was_made_on_none_has_all_its_lines(empty_repo: Repo) -> N
     assert {(row["session"], row["boundary"]) for row in found} == {("S1", False)}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("blame", "f"),
+        ("blame", "--porcelain", "f"),
+        ("why", "f"),
+        ("why", "f:6"),
+        ("log", "-p"),
+        ("branch", "mine", "--session", "S1", "--onto", "HEAD~2"),
+        ("export", "--format", "markdown"),
+    ],
+    ids=" ".join,
+)
+def test_an_object_that_no_remote_gives_ends_it_as_it_ends_git(words: tuple[str, ...], day: Repo) -> None:
+    """In a partial clone without its remote; nothing is guessed and nothing is left out."""
+    _three_hands(day)
+    day.git("config", "uploadpack.allowFilter", "true")
+    root = day.root.parent / "partial"
+    day.git("clone", "-q", "--filter=blob:none", day.root.as_uri(), str(root))
+    there = Repo(root, dict(day.env))
+    assert there.ralph(*words).code == 0
+    day.git("clone", "-q", "--filter=blob:none", day.root.as_uri(), f"{root}-offline")
+    there = Repo(root.with_name("partial-offline"), dict(day.env))
+    there.git("remote", "set-url", "origin", "/nonexistent")
+    there.git("blame", "f", code=128)
+    said = there.ralph(*words, code=128).said
+    assert said.startswith("fatal: ")
+    assert "could not fetch" in said
+
+
 def test_a_clone_shows_a_long_id_short_and_the_agent_whole(repo: Repo) -> None:
     """Names of sessions stay at home; the column would cut the agent off behind a UUID."""
     session = "5c1d7f0a-93b2-4c5e-8d11-2f6a7b8c9d0e"
