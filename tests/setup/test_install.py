@@ -209,6 +209,20 @@ def test_a_hook_wired_by_hand_is_left_alone(home: Home) -> None:
     assert json.loads(file.read_bytes()) == {"hooks": {"Stop": [by_hand]}}
 
 
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["folder", "fifo"])
+def test_settings_that_are_no_file_are_refused_and_nothing_is_written(
+    home: Home, make: Callable[[str], None]
+) -> None:
+    path = os.path.join(home.root, SETTINGS)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make(path)
+    for command in ("install", "uninstall"):
+        said = home.ralph(command, "--agent", "claude-code", code=4).said
+        assert "is not a regular file; nothing was written" in said
+    assert "not installed" in home.ralph("doctor", code=1).text
+    home.ralph("env")
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

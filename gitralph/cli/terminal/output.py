@@ -130,7 +130,9 @@ def fault(error: Exception) -> int:
         chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
         return BUSY
     if isinstance(error, OSError):
-        name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
+        # Where a descriptor failed, its number stands there (CPython 3.11, os.fdopen).
+        is_named = isinstance(error.filename, (str, bytes)) and error.filename
+        name = f"'{os.fsdecode(error.filename)}': " if is_named else ""
         chatter("fatal", f"{name}{error.strerror or error}")
         return FATAL
     if environ.wants_trace() or isinstance(

@@ -34,10 +34,11 @@ def look(path: str) -> FoundFile:
         return FoundFile(path, target, None, None)
     except OSError as error:
         raise UnusableError(f"cannot be read: {error.strerror}") from None
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):  # asked before anything else: a folder opens, and Python takes none
+        os.close(fd)
+        raise UnusableError("is not a regular file")
     with os.fdopen(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise UnusableError("is not a regular file")
         data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
         raise UnusableError("is too large")
