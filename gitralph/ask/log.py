@@ -156,6 +156,11 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     rest = [oid for oid in made if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
+    replaced = [row for row in others if row.oid not in inside]
+    kept_elsewhere = _on_branches(ctx, [row.oid for row in replaced])
+    subjects: dict[tuple[str, str], set[str]] = {}
+    for row in replaced:
+        subjects.setdefault(row.origin, set()).add(row.subject)
     by_origin: dict[tuple[tuple[str, str], str], list[_Row]] = {}
     for row in here:
         for session in row.sessions(makers):
@@ -166,9 +171,16 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
         holds = row.oid in known or row.oid in inside
         for session in row.sessions(makers):
             if wish.wants(session, row.time):
-                # A session may make two commits within a second: what it made itself is the other one.
-                same = () if holds else by_origin.get((row.origin, session), ())
-                became = next((x.oid for x in same if x.subject == row.subject or x.oid not in made), None)
+                # What a branch still holds was copied, and not replaced.
+                is_gone = not holds and row.oid not in kept_elsewhere
+                same = by_origin.get((row.origin, session), ()) if is_gone else ()
+                # A session may make two commits within a second: what it made itself, and what has the
+                # subject of the other one, is the other one.
+                taken = subjects.get(row.origin, set())
+                fits = (
+                    x for x in same if x.subject == row.subject or not (x.oid in made or x.subject in taken)
+                )
+                became = next((x.oid for x in fits), None)
                 found.append(row.logged(session, holds, became))
     if head is not None:
         found += _persons(ctx, makers, head, wish)
@@ -287,6 +299,15 @@ def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
         return set()
     asked = "\n".join([*commits, f"^{head}"]).encode() + b"\n"
     said = ctx.git.try_run("rev-list", "--ignore-missing", "--stdin", stdin=asked).stdout
+    return set(commits) - set(said.decode().split())
+
+
+def _on_branches(ctx: Context, commits: list[str]) -> set[str]:
+    """Those of some commits that a branch holds."""
+    if not commits:
+        return set()
+    words = ("rev-list", "--ignore-missing", "--stdin", "--not", "--branches")
+    said = ctx.git.try_run(*words, stdin="".join(f"{oid}\n" for oid in commits).encode()).stdout
     return set(commits) - set(said.decode().split())
 
 

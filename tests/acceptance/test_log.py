@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.test_head_moved import swap
 from tests.support.repo import Repo
-from tests.support.texts import TEN
+from tests.support.texts import TEN, changed
 
 
 @pytest.fixture
@@ -179,3 +179,20 @@ def test_a_commit_taken_back_did_not_become_another_of_the_same_second(repo: Rep
     repo.git("reset", "-q", "--soft", "HEAD~")
     rows = {row["commit"]: row for row in told(repo) if row["kind"] == "commit"}
     assert (rows[old]["in_head"], rows[old]["became"]) == (False, None)
+
+
+def test_a_cherry_picked_commit_is_now_nothing_else(repo: Repo) -> None:
+    """Nor is another one of the same second what was picked."""
+    base = repo.head()
+    for subject, number in (("two", 3), ("ten", 9)):
+        old = (repo.read("a") or b"").decode()
+        repo.edit("S2", "a", changed(number, subject, old))
+        repo.ralph("commit", "--session", "S2", "-m", subject)  # the clock stands still
+    repo.git("checkout", "-q", "-b", "other", base)
+    repo.git("cherry-pick", "main")
+    rows = [row for row in told(repo) if row["kind"] == "commit" and row["session"]]
+    assert [(row["subject"], row["in_head"]) for row in rows].count(("ten", True)) == 1
+    assert {row["became"] for row in rows} == {None}
+    repo.git("branch", "-q", "-D", "main")  # then it is gone, and the copy is what is left of it
+    rows = [row for row in told(repo) if row["kind"] == "commit" and not row["in_head"]]
+    assert {row["subject"]: row["became"] for row in rows} == {"ten": repo.head(), "two": None}
