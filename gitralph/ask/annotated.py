@@ -1,16 +1,12 @@
 """``git ralph blame``: git's own blame of a file as it stands, and whose each line is."""
 
-import os
 import time
 from typing import NamedTuple
 
 from gitralph.ask import every_line
 from gitralph.ask.every_line import Finding
-from gitralph.base.errors import Fatal
-from gitralph.base.quote import shown
 from gitralph.git import blame
 from gitralph.git.context import Context
-from gitralph.git.typed import as_pathspec
 
 
 class BlameLine(NamedTuple):
@@ -26,13 +22,8 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
 
     Raises Fatal for a path that is no file, and where ``commit`` could not look at it either.
     """
-    name = os.path.join(os.fsencode(ctx.repo.root), path)
-    if os.path.isdir(name) and not os.path.islink(name):
-        raise Fatal(f"'{shown(path)}' is a folder; name a file in it")
-    if not os.path.lexists(name):
-        raise Fatal(
-            f"'{shown(path)}' is not in the working tree", f"git ralph log -- {as_pathspec(ctx, path)}"
-        )
+    every_line.refuse_folder(ctx, path)
+    every_line.refuse_absent(ctx, path)
     read = every_line.read(ctx, path)
     authors: dict[str | None, str] = {}
     out = []

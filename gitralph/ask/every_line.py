@@ -7,6 +7,7 @@ its source.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,12 +16,13 @@ from gitralph.ask import changed, foreign, notes
 from gitralph.ask.changed import Commit
 from gitralph.ask.whose import CommitOwners, Makers, Owner, blob
 from gitralph.base.errors import Fatal
-from gitralph.base.quote import text_form
+from gitralph.base.quote import shown, text_form
 from gitralph.decide import reading
 from gitralph.decide.decision import Left
 from gitralph.decide.reading import Read
 from gitralph.git import blame
 from gitralph.git.context import Context
+from gitralph.git.typed import as_pathspec
 from gitralph.hook.journal import GAP, Record
 from gitralph.records import published_name
 from gitralph.words import sentences
@@ -60,6 +62,21 @@ class Finding(NamedTuple):
     synced: float | None = None
     one_of: tuple[str, ...] = ()
     boundary: bool = False
+
+
+def refuse_folder(ctx: Context, path: bytes) -> None:
+    """Raise Fatal for a folder, also one of another git such as a submodule: it has no lines."""
+    name = os.path.join(os.fsencode(ctx.repo.root), path)
+    if os.path.isdir(name) and not os.path.islink(name):
+        raise Fatal(f"'{shown(path)}' is a folder; name a file in it")
+
+
+def refuse_absent(ctx: Context, path: bytes) -> None:
+    """Raise Fatal for a file that is deleted, or that a sparse checkout leaves out."""
+    if not os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path)):
+        raise Fatal(
+            f"'{shown(path)}' is not in the working tree", f"git ralph log -- {as_pathspec(ctx, path)}"
+        )
 
 
 def read(ctx: Context, path: bytes) -> Read:

@@ -1,12 +1,16 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
+import os
+
 from gitralph.ask import every_line
 from gitralph.ask.every_line import COMMITTED, NOBODY, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
 from gitralph.decide.reading import Read
+from gitralph.git import history, refs
 from gitralph.git.context import Context
+from gitralph.git.trees import GITLINK, Entry
 from gitralph.git.typed import as_name
 from gitralph.hook.journal import GAP, Record
 from gitralph.records import commit_log
@@ -18,6 +22,10 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     HEAD and the file tell what became of a record, as for ``commit``. A commit that git rewrote counts by the
     lines it holds.
     """
+    held = history.entry_at(ctx.repo, refs.read_head(ctx.repo).oid, path)
+    other_git = os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path, b".git"))
+    if other_git or (isinstance(held, Entry) and held.mode == GITLINK):
+        every_line.refuse_folder(ctx, path)
     read, makers = every_line.read(ctx, path), Makers(ctx)
     found = [
         every_line.of_record(makers, r, *_fate(read, r), None)
@@ -72,8 +80,10 @@ def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     """Who wrote line ``line`` of the file as it stands.
 
-    Raises UsageError for a line that it does not have.
+    Raises UsageError for a line that it does not have, and Fatal for what is no file there.
     """
+    every_line.refuse_folder(ctx, path)
+    every_line.refuse_absent(ctx, path)
     read = every_line.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:

@@ -20,7 +20,7 @@ from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook.journal import TEXT_LIMIT, Record, full_lines
-from gitralph.hook.locate import OutsideError
+from gitralph.hook.locate import NoWorktreeError, OutsideError
 from gitralph.lines import owners
 from gitralph.records import commit_log, path_records
 from gitralph.records.path_records import PathState
@@ -28,8 +28,12 @@ from gitralph.records.path_records import PathState
 
 def tree_path(ctx: Context, typed: str) -> bytes:
     """Turn what the user typed, relative to the cwd, into a tree path. Raises Fatal outside the worktree."""
+    if typed and os.path.realpath(typed) == ctx.repo.root:
+        raise Fatal(f"'{typed}' is the worktree's own folder; name a file in it")
     try:
         target = ctx.locate(typed)
+    except NoWorktreeError:
+        raise Fatal(f"'{typed}' is outside repository at '{ctx.repo.root}'") from None  # git's own words
     except OutsideError as error:
         raise Fatal(f"'{typed}': {error}") from None
     if target.place.root != ctx.repo.root:

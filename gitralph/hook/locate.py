@@ -19,6 +19,10 @@ class ForbiddenError(OutsideError):
     """The path lies in a git dir, or git or the system would not take it: nobody records it."""
 
 
+class NoWorktreeError(OutsideError):
+    """No worktree is around the path."""
+
+
 class FallThroughError(OutsideError):
     """The path lies in a worktree that lost its ``.git``; git would take the checkout around it."""
 
@@ -74,7 +78,7 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
     if place is None and gitdir.is_in_git_dir(os.path.dirname(file)):
         raise ForbiddenError("it lies inside a git dir")
     if place is None:
-        raise OutsideError("no worktree there")
+        raise NoWorktreeError("no worktree there")
     # git would take a worktree without its `.git` for the checkout around it, and so would a record.
     refuse_fallen(place, os.path.dirname(file))
     path = os.fsencode(os.path.relpath(file, place.root))

@@ -202,6 +202,34 @@ def test_what_is_typed_wrong_is_said(words: tuple[str, ...], code: int, said: st
     assert said in day.ralph("blame", *words, code=code).said
 
 
+@pytest.mark.parametrize("command", ["blame", "why"])
+def test_what_is_no_file_here_is_called_what_it_is(command: str, day: Repo) -> None:
+    inner = day.root.parent / "inner"
+    day.git("init", "-q", str(inner))
+    Repo(inner, dict(day.env)).write("x", "x\n")
+    Repo(inner, dict(day.env)).commit_all("x")
+    day.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sm")
+    day.commit_all("with a submodule")
+    day.write("d/new", "x\n")
+    for typed, said in {
+        "sm": "'sm' is a folder; name a file in it",
+        ".": "'.' is the worktree's own folder; name a file in it",
+        "../y": f"'../y' is outside repository at '{day.root}'",
+    }.items():
+        assert day.ralph(command, typed, code=128).said == f"fatal: {said}\n"
+    day.git("submodule", "--quiet", "deinit", "-f", "sm")
+    assert "'sm' is a folder" in day.ralph(command, "sm", code=128).said
+    assert "'..' is the worktree's own folder" in day.ralph(command, "..", cwd="d", code=128).said
+
+
+def test_a_line_of_a_file_that_a_sparse_checkout_leaves_out(day: Repo) -> None:
+    day.git("sparse-checkout", "set", "--no-cone", "/nothing")
+    for words in (("why", "f:2"), ("blame", "f")):
+        said = day.ralph(*words, code=128).said
+        assert said == "fatal: 'f' is not in the working tree\nhint: git ralph log -- f\n"
+    day.ralph("log", "--", "f")
+
+
 def test_a_folder_and_a_deleted_file_are_no_files(day: Repo) -> None:
     day.edit("S1", "d/new", "x\n")
     assert "'d' is a folder; name a file in it" in day.ralph("blame", "d", code=128).said

@@ -328,6 +328,15 @@ def test_a_branch_that_a_rebase_or_a_bisect_holds_is_refused(
     assert there.git("rev-parse", "mine") == before
 
 
+def test_a_name_below_a_branch_or_above_one_is_refused(shared: Repo) -> None:
+    made(shared, "S1", "line 3\n", "three\n")
+    shared.git("branch", "team/one")
+    for name, other in (("main/x", "main"), ("team/one/x/y", "team/one"), ("team", "team/one")):
+        said = shared.ralph("branch", name, "--session", "S1", code=4).said
+        assert f"there is a branch '{other}', so none can be called '{name}'" in said
+    assert branch(shared, "team/two", "S1")["status"] == "made"
+
+
 # --- where it begins ---
 
 

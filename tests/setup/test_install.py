@@ -422,3 +422,11 @@ def test_a_settings_file_that_changes_while_we_plan_is_read_again(
     home.ralph("install", "--agent", "claude-code")
     assert seen == [b'{"a": 1}', b'{"a": 2}']
     assert json.loads(file.read_bytes())["a"] == 2
+
+
+def test_a_guard_where_git_runs_no_hook_is_refused(repo: Repo) -> None:
+    repo.git("config", "core.hooksPath", "/dev/null")
+    said = repo.ralph("install", "--guard", code=4).said
+    assert "'core.hooksPath' is '/dev/null', which is no folder, so git runs no hook here" in said
+    assert "hint: git config --show-origin core.hooksPath" in said
+    assert repo.git("config", "--show-origin", "core.hooksPath").endswith("/dev/null")

@@ -327,6 +327,11 @@ def _branch_is_there(repo: Repo) -> None:
     repo.commit("S1")
 
 
+def _no_room(repo: Repo) -> None:
+    _branch_is_there(repo)
+    repo.git("branch", "own/one")
+
+
 def _branch_is_checked_out(repo: Repo) -> None:
     _branch(repo)
     repo.git("worktree", "add", "-q", "-b", "mine", "../there")
@@ -494,6 +499,10 @@ SCENES: dict[str, list[Scene]] = {
     "tasks.branch.since_base.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
     "tasks.branch.since_base._onto": [Scene(_no_start, BRANCH)],
     "tasks.branch.make._refuse_checked_out": [Scene(_branch_is_checked_out, BRANCH)],
+    "tasks.branch.make._refuse_nested": [
+        Scene(_branch_is_there, ("branch", "mine/x", *S1)),
+        Scene(_no_room, ("branch", "own", *S1)),
+    ],
     "tasks.branch.make._refuse_moved": [Scene(_branch_is_there, BRANCH)],
     "tasks.branch.make._refusal": [Scene(_needs_anothers, BRANCH), Scene(_needs_a_folder, BRANCH)],
     "cli.terminal.history_end.tell": [

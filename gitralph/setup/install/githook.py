@@ -102,6 +102,11 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
 
     ``mode`` is what ``ralph.guard`` is set to in this repository, empty for nothing.
     """
+    if os.path.lexists(ctx.repo.hooks_dir) and not os.path.isdir(ctx.repo.hooks_dir):
+        raise Refused(
+            f"'core.hooksPath' is '{ctx.repo.hooks_dir}', which is no folder, so git runs no hook here",
+            "git config --show-origin core.hooksPath  # where that is set",
+        )
     hooks = _all(ctx.repo.hooks_dir)
     for hook in hooks:
         # To move onto this file would delete it, and it may be the hook of an installation that was cut

@@ -111,6 +111,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     ref = ref_of(ctx, wish.name)
     again = _again(ctx, wish)
     _refuse_checked_out(ctx, ref)
+    _refuse_nested(ctx, ref)
     found = since_base.read(ctx, wish.onto)
     old = refs.value(ctx.repo, ref)
     left = branches.read(ctx.layout).get(ref)
@@ -160,6 +161,24 @@ def _refuse_checked_out(ctx: Context, ref: str) -> None:
             f"'{ref.removeprefix('refs/heads/')}' is {what} at '{place}', so it cannot be moved",
             "git worktree list",
         )
+
+
+def _refuse_nested(ctx: Context, ref: str) -> None:
+    """To git a branch is a file or a folder of branches, never both."""
+    name = ref.removeprefix("refs/heads/")
+    parts = name.split("/")
+    above = next((one for n in range(1, len(parts)) if _is_branch(ctx, one := "/".join(parts[:n]))), None)
+    words = ("for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", f"{ref}/")
+    below = ctx.git.line(*words) if above is None else None
+    if other := above or below:
+        raise Refused(
+            f"there is a branch '{other}', so none can be called '{name}'; choose another name",
+            "git branch -a  # the names that are taken",
+        )
+
+
+def _is_branch(ctx: Context, name: str) -> bool:
+    return refs.value(ctx.repo, f"refs/heads/{name}") is not None
 
 
 def _planned(found: History, base: TreeReader, family: set[str], wish: BranchWish, again: str) -> Replay:
