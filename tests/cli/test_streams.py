@@ -76,3 +76,39 @@ def test_a_reader_that_went_away(repo: Repo) -> None:
     done = _run(repo, "| true", "status")
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("blame", "nowhere"), 128),
+        (("log", "--session", "nobody-knows"), 128),
+        (("status", "--session", "nobody-knows"), 128),
+        (("report", "--run", "nowhere"), 128),
+        (("session", "show", "nobody-knows"), 128),
+        (("prove", "nowhere", "--", "true"), 128),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_program_that_asked_for_a_document_reads_why_it_failed(
+    words: tuple[str, ...], code: int, repo: Repo
+) -> None:
+    at = words.index("--") if "--" in words else len(words)
+    done = repo.ralph(*words[:at], "--json", *words[at:], code=code)
+    told = done.json()
+    assert told.keys() == {"status", "notes"}
+    assert told["status"] == "refused"
+    assert f": {told['notes'][0]}" in done.said
+    assert repo.ralph(*words, code=code).out == b""
+
+
+@pytest.mark.parametrize("words", [("why", "a:99"), ("log", "--since", "rubbish"), ("log", "--rubbish")])
+def test_a_command_line_that_cannot_be_read_has_no_form_to_answer_in(
+    words: tuple[str, ...], repo: Repo
+) -> None:
+    assert repo.ralph(*words, "--json", code=129).out == b""
+
+
+def test_a_refusal_that_has_a_document_of_its_own_prints_only_that(repo: Repo) -> None:
+    done = repo.ralph("commit", "--json", "--session", "nobody-knows", "-m", "x", code=128)
+    assert done.json().keys() > {"status", "notes", "left"}

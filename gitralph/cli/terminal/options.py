@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from gitralph.base.errors import RalphError, UsageError
 from gitralph.cli.terminal import environ, output
 from gitralph.commit import cleanup, guard_script
 from gitralph.git import dead_locks
@@ -16,7 +17,13 @@ from gitralph.git.context import Context, open_context
 from gitralph.hook import beat
 
 session = click.option("--session", metavar="<session>", help="The session: name, id or part of it.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+class _AsJson(click.Option):
+    """Asks for one document, also where the command fails."""
+
+
+as_json = click.option("--json", "as_json", is_flag=True, cls=_AsJson, help="Print one JSON document.")
 zero = click.option("-z", "zero", is_flag=True, help="End paths with NUL and quote nothing.")
 # Unprocessed: a path may hold bytes that are no text.
 paths = click.argument("paths", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<path>...]")
@@ -27,6 +34,19 @@ class Command(click.Command):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **{"options_metavar": "[<options>]", **more})
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it. Where it fails without a document of its own, ``--json`` prints one that says why."""
+        before = output.documents()
+        try:
+            return super().invoke(ctx)
+        except UsageError:
+            raise  # a command line that cannot be read has no form to answer in
+        except RalphError as error:
+            asked = any(isinstance(one, _AsJson) and ctx.params.get(str(one.name)) for one in self.params)
+            if asked and output.documents() == before:
+                output.as_json({"status": "refused", "notes": [error.message]})  # as ``commit`` has them
+            raise
 
 
 class Group(click.Group):

@@ -144,8 +144,17 @@ def fault(error: Exception) -> int:
     return FATAL
 
 
+_documents = [0]
+
+
+def documents() -> int:
+    """How many JSON documents this process has printed."""
+    return _documents[0]
+
+
 def as_json(document: object) -> None:
     """One JSON document on stdout."""
+    _documents[0] += 1
     sys.stdout.write(json.dumps(document, indent=1) + "\n")
 
 
@@ -162,6 +171,7 @@ def telling_why(json_asked: bool, document: Callable[[RalphError], Mapping[str, 
 
 def json_line(document: object) -> None:
     """One JSON document on a line of its own."""
+    _documents[0] += 1
     sys.stdout.write(json.dumps(document) + "\n")
 
 
