@@ -297,7 +297,8 @@ def _local(makers: Makers, resolver: Resolver, record: Record | None, line: blam
             model=owner.model,
             source=RECORDS,
         )
-    if record is not None:
+    # A move writes no line: what came with it and another commit holds is that commit's.
+    if record is not None and not (line.commit and record.op == "rename-to"):
         state = COMMITTED if line.commit else PENDING
         one = of_record(makers, record, state, line.commit, None)
         return one._replace(source=CONTENT if line.commit else RECORDS)

@@ -466,3 +466,6 @@ def test_a_persons_line_in_a_file_that_a_session_moves_is_not_the_movers(repo: R
     shells.run(repo, "S1", "mv a moved")
     assert "nobody recorded it" in repo.ralph("why", "moved:8").text
     repo.commit("S1", code=4)
+    repo.ralph("commit", "--mine", "-m", "mine", "--", "a", "moved")
+    repo.commit("S1")
+    assert "no session" in repo.ralph("why", "moved:8").text
