@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.base import files
+from gitralph.base import files, locks
 from gitralph.hook import journal
 from gitralph.records import path_records, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
@@ -81,6 +81,7 @@ def test_what_is_only_void_may_come_back_and_stays_for_a_while(repo: Repo) -> No
 @pytest.mark.slow
 def test_a_journal_in_use_is_left_and_named(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "WAIT", 0.05)
+    monkeypatch.setattr(locks, "WAIT", 0.05)
     repo.edit("S1", "a", "new\n")
     repo.commit("S1")
     fd = files.open_locked(state(repo).journal(b"a"))
