@@ -129,9 +129,8 @@ def busy_with(common_dir: str, ref: str) -> tuple[str, str] | None:
 
 
 def _root(git_dir: str) -> str:
-    said = _rows(
-        f"{git_dir}/gitdir"
-    )  # absolute, or from that folder on (worktree.useRelativePaths, git 2.48)
+    # absolute, or from that folder on (worktree.useRelativePaths, git 2.48)
+    said = _rows(f"{git_dir}/gitdir")
     return os.path.normpath(os.path.dirname(os.path.join(git_dir, said[0]))) if said else ""
 
 
