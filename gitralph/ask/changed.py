@@ -107,11 +107,14 @@ def _cut(ctx: Context, roots: Sequence[str]) -> set[str]:
     found, at = set(), 0
     while at < len(said):
         end = said.index(b"\n", at)
-        oid, _, size = said[at:end].decode("ascii").split(" ")
-        head = said[end + 1 : end + 1 + int(size)].partition(b"\n\n")[0]
-        if b"\nparent " in head:
+        oid, kind, *size = said[at:end].decode("ascii").split(" ")
+        if not size:  # a replaced commit may be gone itself
+            at = end + 1
+            continue
+        head = said[end + 1 : end + 1 + int(size[0])].partition(b"\n\n")[0]
+        if kind == "commit" and b"\nparent " in head:
             found.add(oid)
-        at = end + int(size) + 2
+        at = end + int(size[0]) + 2
     return found
 
 

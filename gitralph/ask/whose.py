@@ -250,7 +250,8 @@ class CommitOwners:
         """The lines that stand as sessions recorded them, by their place; equal words alone prove nothing."""
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         wanted = [n for n in asked if n <= len(lines)]
-        made = [r for r in found.records if r.op != GAP and r.is_exact]
+        # a move writes no line
+        made = [r for r in found.records if r.op not in (GAP, "rename-to") and r.is_exact]
         wrote = {line for r in made for line in _lines(r)}
         # A weave costs more than a look: most commits of people hold no line that a session wrote.
         if not any(lines[n - 1].strip() and lines[n - 1] in wrote for n in wanted):

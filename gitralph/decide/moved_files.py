@@ -12,7 +12,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, read_blob
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import GAP, Record
 from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -115,7 +115,22 @@ def settle(
             why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
             left = Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
+        elif (
+            old is not None and old.taken and not _refuses(new) and (by := _moved_on(scene, states[move.new]))
+        ):
+            # Without this the commit would only delete the file at its old path.
+            left = Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,))
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _moved_on(scene: Scene, come: PathState) -> str | None:
+    """The other session that moved the file on to where HEAD does not have it yet."""
+    last = next((r for r in reversed(come.journal.records) if r.op != GAP), None)
+    if last is None or last.op != _FROM or last.session in scene.own or last.other_path is None:
+        return None
+    waits = scene.contents[come.path].absent and scene.reader.entry(last.other_path) is None
+    return last.session if waits else None
 
 
 def _is_lost(scene: Scene, come: PathState) -> bool:

@@ -28,7 +28,7 @@ from gitralph.records.path_records import PathState
 
 def tree_path(ctx: Context, typed: str) -> bytes:
     """Turn what the user typed, relative to the cwd, into a tree path. Raises Fatal outside the worktree."""
-    if typed and os.path.realpath(typed) == ctx.repo.root:
+    if typed and not os.path.islink(typed) and os.path.realpath(typed) == ctx.repo.root:
         raise Fatal(f"'{typed}' is the worktree's own folder; name a file in it")
     try:
         target = ctx.locate(typed)

@@ -307,8 +307,8 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
             return
         # The manifest comes first. A crash between the two leaves a claim, which is committed whole or not at
         # all. The other way round the record would belong to no session.
-        sessionfile.claim(lay, session, line_form(target.path))
         for one, before in records:
+            sessionfile.claim(lay, session, line_form(target.path))
             journal.append(lay, fd, target.path, one, before)
 
 

@@ -214,10 +214,10 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
             _refuse_unknown(found, request.call)
         return chosen
     assert request.last is not None
-    waiting = [row for row in in_order(found) if _stands(found, *row)]
     # An edit that is no longer in the file is passed over. So `--last 1` typed twice takes back two edits,
     # and not one edit twice.
-    for edit in _edits(waiting)[-request.last :]:
+    waiting = [edit for edit in _edits(in_order(found)) if any(_stands(found, *row) for row in edit)]
+    for edit in waiting[-request.last :]:
         for path, record in edit:
             chosen.setdefault(path, set()).add(str(record.offset))
     return chosen
@@ -244,16 +244,23 @@ def refuse_unknown(ctx: Context, call: str) -> None:
 
 
 def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:
-    """Group records into edits: the two ends of a rename are one edit."""
+    """Group records into edits: the two ends of a rename are one edit, with what the same call changed."""
     out: list[list[tuple[bytes, Record]]] = []
     for path, record in rows:
         # The hook records both ends of a rename in one event, one right behind the other. So nothing of this
         # session stands between them.
-        if record.op == "rename-to" and out and out[-1][0][1].op == "rename-from":
+        is_end = record.op == "rename-to" and out and out[-1][0][1].op == "rename-from"
+        if is_end or (out and _is_of_move(*out[-1][-1], path, record)):
             out[-1].append((path, record))
         else:
             out.append([(path, record)])
     return out
+
+
+def _is_of_move(before: bytes, move: Record, path: bytes, record: Record) -> bool:
+    """True where one call moved a file and changed it: both records then know the same last write."""
+    is_next = path == before and move.op == "rename-to" and record.before == move.after
+    return is_next and record.call == move.call and record.mtime == move.mtime is not None
 
 
 def _stands(found: Survey, path: bytes, record: Record) -> bool:

@@ -534,6 +534,7 @@ def test_a_rebase_in_a_bead_is_named(repo: Repo) -> None:
     tree.git("checkout", "-q", "ralph/bd-1")
     subprocess.run(["git", "rebase", "-q", "other"], cwd=tree.root, env=tree.env, capture_output=True)
     assert "a rebase is in progress" in repo.ralph("worktree", "remove", "--force", "bd-1", code=4).said
+    assert "a rebase is in progress" in repo.ralph("worktree", "add", "bd-1", code=4).said
 
 
 def test_forced_removal_can_be_undone(repo: Repo) -> None:

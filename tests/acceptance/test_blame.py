@@ -410,3 +410,16 @@ def test_a_clone_shows_a_long_id_short_and_the_agent_whole(repo: Repo) -> None:
     ]
     assert "5c1d7f0a (" in line
     assert session not in line
+
+
+def test_a_replaced_commit_that_is_gone_itself_is_no_fault(repo: Repo) -> None:
+    """Tools that rewrite a history leave `refs/replace` to commits that git has thrown away since."""
+    old = repo.git("rev-list", "--max-parents=0", "HEAD").strip()
+    new = repo.git("commit-tree", "-m", "anew", f"{old}^{{tree}}").strip()
+    repo.git("checkout", "-q", "--detach", new)
+    for ref in repo.git("for-each-ref", "--format=%(refname)").split():
+        repo.git("update-ref", "-d", ref)
+    repo.git("update-ref", f"refs/replace/{old}", new)
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    repo.git("gc", "-q", "--prune=now")
+    repo.ralph("export", "--format", "agent-trace", old)

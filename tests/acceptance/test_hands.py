@@ -461,6 +461,23 @@ def test_who_moves_a_file_and_edits_it_at_once_keeps_his_edit(repo: Repo) -> Non
     assert repo.blob("moved").decode() == after
 
 
+def test_who_moved_a_file_that_another_moved_on_does_not_delete_it(repo: Repo) -> None:
+    """HEAD would lose the file, with the lines of all."""
+    repo.rename("S1", "a", "b")
+    repo.rename("S2", "b", "c")
+    answer = repo.commit("S1", code=4)
+    assert "was moved by session" in answer.said
+    assert repo.blob("a").decode() == TEN
+
+
+def test_a_line_that_came_along_with_a_move_is_its_writers_in_blame(repo: Repo) -> None:
+    repo.edit("S2", "a", changed(8, "eight of S2"))
+    repo.rename("S1", "a", "moved")
+    repo.commit("S1", checked=False)
+    repo.commit("S2", checked=False)
+    assert "S2" in repo.ralph("blame", "moved").text.split("\n")[7]
+
+
 def test_a_persons_line_in_a_file_that_a_session_moves_is_not_the_movers(repo: Repo) -> None:
     repo.write("a", changed(8, "of a person"))
     shells.run(repo, "S1", "mv a moved")

@@ -421,7 +421,7 @@ def test_boxes_that_an_agent_ticked_are_put_back(loop: Loop, code: int) -> None:
         {"one": [["write", "one.txt", "1\n"], ["sh", "sed -i 's/\\[ \\]/[x]/' plan.md"], ["exit", code]]}
     )
     said = loop.run("--max-tasks", "1", code=code)
-    assert "'two' was ticked by an agent but has not landed: its box is open again" in said.said
+    assert "'two' was ticked but has not landed: its box is open again" in said.said
     assert loop.boxes() == ("x  " if code == 0 else "   ")
     loop.script({name: [["write", f"{name}.txt", "1\n"]] for name in ("one", "two", "three")})
     loop.run()
@@ -444,19 +444,31 @@ def test_a_tick_of_a_person_stands(loop: Loop, how: str) -> None:
         loop.repo.commit_all("two, by hand")
     loop.script({"one": [["write", "one.txt", "1\n"]]})
     said = loop.repo.ralph("run", "--resume")
-    assert "ticked by an agent" not in said.said
+    assert "was ticked but has not landed" not in said.said
     assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "one", "three"])
 
 
-def test_a_tick_that_a_person_commits_while_another_task_is_at_work_stands(loop: Loop) -> None:
-    """His commit names no session, whatever program makes it meanwhile."""
+def test_a_tick_that_is_committed_while_a_task_is_at_work_counts_for_nothing(loop: Loop) -> None:
+    """An agent that goes round the guard commits like a person: only what has landed is taken for done."""
     loop.plan("one", "two", "three")
     loop.repo.commit_all("plan")
     person = "env -u RALPH_SESSION -u GIT_CONFIG_COUNT -u RALPH_GUARD git commit -qm 'two, by hand' plan.md"
     tick = "sed -i 's/\\[ \\] two/[x] two/' plan.md"
     loop.script({"one": [["write", "one.txt", "1\n"], ["sh", f"{tick} && {person}"]]})
     loop.run()
-    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "three"])
+    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "two", "three"])
+
+
+def test_a_commit_that_writes_the_plan_in_another_way_opens_no_box(loop: Loop) -> None:
+    loop.plan("one", "two")
+    loop.repo.commit_all("plan")
+    loop.script({"one": [["write", "one.txt", "1\n"]], "two": [["write", "two.txt", "2\n"]]})
+    loop.run()
+    loop.repo.git("checkout", "plan.md")
+    loop.repo.write("plan.md", (loop.repo.read("plan.md") or b"").decode().replace("- [", "* ["))
+    loop.repo.git("commit", "-qam", "bullets")
+    loop.run()
+    assert loop.worked() == ["one", "two"]
 
 
 def test_a_task_that_failed_and_that_a_person_did_is_done(loop: Loop) -> None:
@@ -480,7 +492,7 @@ def test_a_tick_that_an_agent_commits_is_put_back(loop: Loop, commit: str) -> No
     text = (loop.repo.read("plan.md") or b"").decode().replace("[ ] two", "[x] two")
     loop.script({"one": [["write", "one.txt", "1\n"], ["write", "plan.md", text], ["sh", commit]]})
     said = loop.run("--max-tasks", "1")
-    assert "'two' was ticked by an agent" in said.said
+    assert "'two' was ticked but has not landed" in said.said
     assert loop.boxes() == "x "
 
 

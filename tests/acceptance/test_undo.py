@@ -608,6 +608,19 @@ def test_redo_upon_redo_in_one_line(day: Repo) -> None:
         assert text(day) == ten(l3=word)
 
 
+def test_a_call_that_moves_and_edits_is_one_edit(day: Repo) -> None:
+    """A tool tells both in one event; the hook writes three records of it."""
+    before = (day.read("f") or b"").decode()
+    after = before.replace("line 3\n", "three\n")
+    day.remove("f")
+    day.write("g", after)
+    event = {"session": "S1", "cwd": str(day.root), "event": "rename", "path": "f", "to": "g"}
+    day.hook("generic", {**event, "before": before, "after": after})
+    undo(day, "S1", "--last", "1")
+    assert (day.read("f") or b"").decode() == before
+    assert not (day.root / "g").exists()
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_a_move_that_was_taken_back_and_done_again_is_a_move(day: Repo, first: bool) -> None:
     """The mover's commit reverted a line that another had committed meanwhile."""

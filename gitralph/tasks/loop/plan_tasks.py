@@ -79,7 +79,12 @@ def is_opened_by_hand(ctx: Context, plan: str, task: Task, landed_in: str | None
     if task.done or landed_in is None:
         return False
     opened = committed_by_hand(ctx, plan, task)
-    return opened not in (None, landed_in) and _is_in(ctx, landed_in, str(opened))
+    if opened in (None, landed_in) or not _is_in(ctx, landed_in, str(opened)):
+        return False
+    # A commit that writes the line in another way opens nothing.
+    name = os.fsencode(plans.relative(ctx, plan))
+    before = ctx.git.try_run("cat-file", "blob", os.fsencode(f"{opened}^:") + name).stdout
+    return any(one.done for one in plans.parse(before) if one.key == task.key)
 
 
 # --- boxes while agents work: only the loop ticks, and only what landed ---
@@ -99,8 +104,11 @@ def open_boxes(path: str) -> set[Key]:
     return {task.key for task in plans.tasks_of(path) if not task.done}
 
 
-def repair_boxes(ledger: Ledger, path: str, say: Say) -> None:
-    """Make the boxes agree with the record, which knows the tasks that were open when an agent began."""
+def repair_boxes(ledger: Ledger, path: str, say: Say, since: str | None = None) -> None:
+    """Make the boxes agree with the record, which knows the tasks that were open when an agent began.
+
+    ``since`` was HEAD when an agent began that has just ended: a tick that was committed since may be its.
+    """
     done = []
     with changing_boxes:
         landed = dict.fromkeys(ledger.ticked) | {
@@ -112,11 +120,12 @@ def repair_boxes(ledger: Ledger, path: str, say: Say) -> None:
             return  # the agent removed the plan; the next look at it reports that
         for task in tasks:
             if task.done and task.key in ledger.open and task.key not in landed:
-                if committed_by_hand(ledger.ctx, path, task) is not None:
+                by_hand = committed_by_hand(ledger.ctx, path, task)
+                if by_hand is not None and (since is None or _is_in(ledger.ctx, by_hand, since)):
                     ledger.open.discard(task.key)
                     continue
                 plans.tick(ledger.ctx.layout, path, task.key, done=False)
-                done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
+                done.append(f"'{task.text}' was ticked but has not landed: its box is open again")
             # A `git checkout` of the plan, or an agent that rewrote it, brought the old box back.
             elif (
                 not task.done

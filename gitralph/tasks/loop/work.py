@@ -168,7 +168,7 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
         ended = _call(worker, ctx, job, env, text)
     finally:
         if worker.options.plan is not None:
-            repair_boxes(worker.ledger, worker.options.plan, worker.say)
+            repair_boxes(worker.ledger, worker.options.plan, worker.say, since=job.head)
     job.said = promise.said_by(ended.output)[-_SAID:].strip()
     job.denied = promise.denied_in(ended.output)
     if ended.late:

@@ -137,10 +137,7 @@ def _check_place(trees: Trees, bead: str, path: str) -> None:
 def _check_branch(trees: Trees, bead: str, row: WorktreeEntry) -> None:
     wanted = where.branch_of(bead)
     if row.branch != wanted:
-        raise Refused(
-            f"'{row.path}' is on {where.named(row)}, not on '{short(wanted)}'",
-            where.way_back(trees.git, row.path, wanted),
-        )
+        raise where.off_its_branch(trees.git, row, wanted)
 
 
 def _clear_absent(trees: Trees, row: WorktreeEntry) -> Trees:

@@ -9,7 +9,6 @@ from gitralph.base.errors import Busy, Refused
 from gitralph.base.gitdir import discover
 from gitralph.git import worktrees
 from gitralph.git.context import Context
-from gitralph.git.repository import operation_in
 from gitralph.git.run import Git
 from gitralph.git.worktrees import Dirt, WorktreeEntry
 from gitralph.records import bead as beads
@@ -59,14 +58,7 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
             "git worktree list",
         )
     if not row.missing and row.branch != where.branch_of(bead):
-        place = discover(row.path)
-        operation = operation_in(place.git_dir) if place is not None else None
-        if operation:  # a rebase detaches HEAD, and git switches nowhere before its end
-            raise Refused(f"{operation} is in progress in '{row.path}'", f"git -C {row.path} status")
-        raise Refused(
-            f"'{row.path}' is on {where.named(row)}, not on 'ralph/{bead}'",
-            where.way_back(git, row.path, where.branch_of(bead)),
-        )
+        raise where.off_its_branch(git, row, where.branch_of(bead))
 
 
 def _is_registered(path: str) -> bool:

@@ -1,14 +1,17 @@
 """Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
 
+import itertools
 import os
 import shlex
 from dataclasses import dataclass
 
 from gitralph.base import files, ids, locks, lost_worktree
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
+from gitralph.base.gitdir import discover
 from gitralph.base.layout import Layout
 from gitralph.git import merge, worktrees
 from gitralph.git.context import Context
+from gitralph.git.repository import operation_in
 from gitralph.git.run import Git, GitError
 from gitralph.git.worktrees import WorktreeEntry
 from gitralph.records import bead as beads
@@ -68,6 +71,16 @@ def branch_of(bead: str) -> str:
     return f"{BRANCHES}/{bead}"
 
 
+def off_its_branch(git: Git, row: WorktreeEntry, branch: str) -> Refused:
+    """The refusal of a worktree that is on something else than its branch, with the way back."""
+    place = discover(row.path)
+    operation = operation_in(place.git_dir) if place is not None else None
+    if operation:  # a rebase detaches HEAD, and git switches nowhere before its end
+        return Refused(f"{operation} is in progress in '{row.path}'", f"git -C {row.path} status")
+    said = f"'{row.path}' is on {named(row)}, not on '{short(branch)}'"
+    return Refused(said, way_back(git, row.path, branch))
+
+
 def way_back(git: Git, path: str, branch: str) -> str:
     """The command that puts a worktree on its branch again, also where the branch was deleted.
 
@@ -81,8 +94,9 @@ def way_back(git: Git, path: str, branch: str) -> str:
     if is_detached and head is not None and not _is_held(git, head):
         if merge.is_ancestor(git, tip, head):
             return f"git -C {path} switch -C {short(branch)}  # the branch takes its commits"
-        kept = f"git -C {path} branch {short(branch)}-aside"
-        return f"{kept} && git -C {path} switch {short(branch)}"
+        names = (f"{short(branch)}-aside{number or ''}" for number in itertools.count())
+        free = next(name for name in names if worktrees.value(git, f"refs/heads/{name}") is None)
+        return f"git -C {path} branch {free} && git -C {path} switch {short(branch)}"
     return f"git -C {path} switch {short(branch)}"
 
 
