@@ -33,17 +33,15 @@ def of(ctx: Context, sessions: Iterable[str]) -> OwnCommits:
     names, head = tuple(sessions), gitdir.head_oid(ctx.repo.place)
     told = (row for name in names for row in commit_log.read(ctx.layout, name).commits)
     made = {str(row["commit"]): row.get("worktree") for row in told if is_oid(row.get("commit"))}
-    there = [oid for oid in made if head is not None and merge.is_ancestor(ctx.git, oid, head)]
-    found = OwnCommits({oid: oid for oid in there})
-    if len(found.held) == len(made):
-        return found
+    now = {oid: oid for oid in made if head is not None and merge.is_ancestor(ctx.git, oid, head)}
+    if len(now) == len(made):
+        return OwnCommits(now)
     rows = log.commits(ctx, Makers(ctx), LogWish(sessions=frozenset(names)))
-    became = {row.oid: row.became for row in rows if row.became is not None}
+    now = {row.oid: row.became for row in rows if row.became is not None} | now
+    found = OwnCommits()
     for oid, worktree in made.items():
-        if oid in found.held:
-            continue
-        if oid in became:
-            found.held[oid] = became[oid]
+        if oid in now:
+            found.held[oid] = now[oid]
             continue
         found.away[oid] = _branch_with(ctx, oid)
         if found.away[oid] and worktree != ctx.layout.token and not _has_its_files(ctx, oid):
