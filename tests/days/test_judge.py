@@ -6,6 +6,7 @@ import pytest
 
 from tests.days.broken import Spoil, broken, forgetful, ghostly, greedy
 from tests.days.code import CodeDay
+from tests.days.judge import Case
 from tests.days.play import play
 from tests.days.steps import draw
 from tests.days.truth import GIT, Truth
@@ -55,3 +56,16 @@ def test_a_correction_is_of_the_line_of_who_wrote_it_first_or_put_it_back(
     ):
         truth.observe(step, actor, {"f": old}, {"f": new})
     assert truth.corrects["f", "  x_1_0"] == names
+
+
+@pytest.mark.parametrize(("who", "wrong"), [("s1", False), ("s3", True)])
+def test_a_file_comes_back_with_what_a_session_had_put_in_a_line_s_place(who: str, wrong: bool) -> None:
+    """Session s1 replaces a line, git lays that aside, s2 deletes the file, and git brings back s1's text."""
+    truth = Truth()
+    old, new = {"f": ("x_0_0",)}, {"f": ("x_1_0",)}
+    for step, (actor, before, after) in enumerate(
+        [("base", {}, old), ("s1", old, new), (GIT, new, old), ("s2", old, {}), (GIT, {}, new)]
+    ):
+        truth.observe(step, actor, before, after)
+    found = Case(truth, who, "f", old["f"], (), new["f"]).judge()
+    assert [fault.kind for fault in found] == ["FOREIGN"] * wrong

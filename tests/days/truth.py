@@ -97,6 +97,8 @@ class Truth:
     """File to the texts that git took off the disk, what was in `equal` then, and when: a stash is popped."""
     _back: dict[str, tuple[int, int]] = field(default_factory=dict)
     """File to the steps between which it was edited to the text that git brought back: pending again."""
+    _ended: dict[str, Text] = field(default_factory=dict)
+    """File to its text when it went: what git brings there again comes in the place of that."""
     _seen: dict[str, tuple[Text, dict[str, Edit]]] = field(default_factory=dict)
     """File to its text, and the last edits, before the person's changes that nothing recorded came after."""
 
@@ -144,6 +146,8 @@ class Truth:
             was, now = lines_of(old) | words_of(old), lines_of(new) | words_of(new)
             if old is None or new is None:  # that a file is there is a line, too
                 was, now = was | _there(old), now | _there(new)
+            if new is None:
+                self._ended[path] = old
             views = [(old or (), new or ())]
             firsts: dict[str, Edit] = {}
             if actor == HUMAN:  # who looks only now cannot tell what he did in two steps
@@ -162,7 +166,8 @@ class Truth:
             for token in now - was:
                 self.author.setdefault(token, actor)
             if actor == GIT:
-                self._pair(step, path, *views[0], self.by_git)
+                there = self._ended.get(path) if old is None else old
+                self._pair(step, path, there or (), new or (), self.by_git)
             else:
                 for token in was ^ now:
                     last = self.edit(path, token)
