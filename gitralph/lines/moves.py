@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from gitralph.lines.linediff import Range, rising
 from gitralph.lines.text import has_words
 from gitralph.lines.weave import Weave
+
+Key = TypeVar("Key")
 
 
 class Surroundings:
@@ -65,17 +68,22 @@ def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written
     """Keep, of lines that came back amid new lines, those that form a returned block.
 
     A new function may have the body of one that went. So one of the returned lines must stand nowhere else.
-    Where nobody recorded the text, most of the block must be back.
+    Where nobody recorded the text, most of the block must be back. A block is what one hunk brought and one
+    hunk took away: git brings back of a removal what was committed, and not what was not.
     """
-    gone, back = (_by_killer(weave, atoms) for atoms in (dead, found.values()))
-    kept = {killer for killer, atoms in back.items() if _is_block(weave, gone[killer], atoms, written)}
-    return {new: old for new, old in found.items() if _killer(weave, old) in kept}
+    gone, back = (_grouped(atoms, lambda x: _block(weave, x)) for atoms in (dead, found.values()))
+    kept = {block for block, atoms in back.items() if _is_block(weave, gone[block], atoms, written)}
+    return {new: old for new, old in found.items() if _block(weave, old) in kept}
 
 
-def _by_killer(weave: Weave, atoms: Iterable[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+def _block(weave: Weave, atom: int) -> tuple[int, int]:
+    return weave.birth[atom], _killer(weave, atom)
+
+
+def _grouped(atoms: Iterable[int], key: Callable[[int], Key]) -> dict[Key, list[int]]:
+    found: dict[Key, list[int]] = {}
     for atom in atoms:
-        found.setdefault(_killer(weave, atom), []).append(atom)
+        found.setdefault(key(atom), []).append(atom)
     return found
 
 
@@ -88,7 +96,7 @@ def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
     """Find an earlier hunk whose removal the new lines take back exactly."""
-    killed = _by_killer(weave, dead)
+    killed = _grouped(dead, lambda x: _killer(weave, x))
     # The latest removal comes first: an undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):

@@ -39,6 +39,23 @@ def test_both_sides_of_a_conflict_are_left_alone() -> None:
     assert told(put(2, "other word", gone=1), one, ("s1", BASE, one)).refused
 
 
+def test_a_line_comes_back_without_the_uncommitted_ones_that_went_with_it() -> None:
+    """It is HEAD's line again: who removed it then does not commit what a person did with it later."""
+    others = put(3, "s2 one", "s2 two")
+    less = put(2, gone=1)
+    back = put(3, "by hand")
+    both = [*back, "s3 word"]
+    found = told(
+        [*BASE, "s3 word"],
+        put(2, "mine", gone=1, of=both),
+        ("s2", BASE, others),
+        ("s1", others, less),
+        (None, less, back),
+        ("s3", back, both),
+    )
+    assert found.text == text(*BASE, "s3 word")
+
+
 def test_nothing_left_of_the_owners_is_an_answer() -> None:
     """A stash took his line away: HEAD's text, and nothing taken."""
     one = put(2, "s1 word", gone=1)
