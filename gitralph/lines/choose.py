@@ -87,9 +87,7 @@ class Attempt:
         self.superseded = set[int]()
         self.followed = set[int]()
         self.included = set[int]()
-        shells = {
-            FORMATTED + step.key: step.owner for step in steps if step.by_shell and step.owner is not None
-        }
+        shells = {FORMATTED + step.key: step.owner for step in steps if step.owner is not None}
         self.formatted = {
             n: shells[step_of(unit.key)]
             for n, unit in enumerate(known.weave.units)
@@ -128,10 +126,10 @@ class Attempt:
         """
         known = self.known
         unit, killer = known.brought_by(line), known.unit(line)
-        if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
-            return False
         if (
-            self.is_over(line)
+            line <= NEWLINE
+            or not self.takes(unit)
+            or self.is_over(line)
             or self.counts(killer)
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
@@ -161,7 +159,7 @@ class Attempt:
     def _came(self, unit: int) -> list[int]:
         """The lines that a piece brought, and those that it brought back, as a block that moves again."""
         made = [self.weave.hunks[n] for n in self.weave.units[unit].hunks]
-        back = [x for each in made for x in each.undels if x > NEWLINE and self.known.on_disk(x)]
+        back = [x for each in made for x in each.undels if x > NEWLINE]
         return [*self.known.births(unit), *back]
 
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
@@ -169,9 +167,7 @@ class Attempt:
         known = self.known
         births = known.births(unit)
         told = [x for x in births if known.weave.says(x)]
-        if not told or known.taken(unit) or not all(map(known.is_history, births)):
-            return False
-        if {known.unit(x) for x in births} != {killer}:
+        if not told or known.taken(unit) or {known.unit(x) for x in births} != {killer}:
             return False
         return known.words(births).isdisjoint(known.words(self._came(killer)))
 
@@ -191,8 +187,7 @@ class Attempt:
             return False
         if known.on_disk(EXISTS) and any(EXISTS in weave.hunks[n].dels for n in weave.units[unit].hunks):
             return False  # a deletion shows only while the file is gone
-        backs = [x for n in weave.units[unit].hunks for x in weave.hunks[n].undels if x > NEWLINE]
-        if any(map(known.on_disk, (*births, *backs))):
+        if any(map(known.on_disk, self._came(unit))):
             return True
         if births:
             return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))

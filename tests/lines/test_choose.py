@@ -315,3 +315,30 @@ def test_a_line_does_not_come_from_the_record_after_the_file_went_back_to_before
     assert file.takes("s1") == [ONE, MINE, THREE]
     file.person(ONE, THREE)
     assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_what_another_put_back_leaves_nothing_to_commit() -> None:
+    """Rule 4: an edit that only took a piece back is no edit that goes on top of it later."""
+    file = three()
+    file.edit("s1", MINE, TWO, THREE)
+    file.edit("s2", MINE, TWO, YOURS)
+    file.edit("s2", ONE, TWO, YOURS)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+    assert file.takes("s2") == [ONE, TWO, YOURS]
+
+
+def test_a_piece_that_two_others_wrote_over_is_not_replaced_whole_by_one() -> None:
+    """Rule 4: one of them kept words, so the piece is under an edit that still needs it."""
+    file = three()
+    file.edit("s1", ONE, MINE, "and a second line of it", TWO, THREE)
+    file.edit("s2", ONE, YOURS, "and a second line of it", TWO, THREE)
+    file.edit("s3", ONE, YOURS, "and a second line of it, longer", TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, "and a second line of it", TWO, THREE]
+
+
+def test_a_removal_does_not_outlive_a_brace_that_nobody_replaced() -> None:
+    """Rule 1: what the session put in the place of a line is gone, so HEAD keeps the line."""
+    file = three()
+    file.edit("s1", ONE, "}", THREE)
+    file.person(ONE, "words of a person", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
