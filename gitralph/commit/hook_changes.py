@@ -19,7 +19,7 @@ from gitralph.commit import hooks
 from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
 from gitralph.decide import hook_rewrites, path_texts
 from gitralph.decide.request import Draft
-from gitralph.git import blobs, listing
+from gitralph.git import blobs, index, listing
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.git.run import Git
@@ -38,10 +38,24 @@ def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
     # Only with the bytes from before the hook can anybody tell what the hook did.
     held = _read_all(stage.root, made.entries)
     passed = stage.run(NAME)
+    if passed:
+        _refuse_conflicts(ctx, stage)
     rewritten = {p: (held[p], now) for p, now in _read_all(stage.root, held).items() if now != held[p]}
     if stage.in_place:
         return _in_place(ctx, made, stage, rewritten, passed)
     return _in_scratch(ctx, bench, made, stage, rewritten, passed)
+
+
+def _refuse_conflicts(ctx: Context, stage: Stage) -> None:
+    """Raise Failed where the hook left its index unmerged, as after a ``git stash pop`` that failed.
+
+    git refuses such an index. Ours would take the file from disk, with the marks of the conflict in it.
+    """
+    paths = index.unmerged(stage.git, stage.root)
+    if paths:
+        listed = ", ".join(f"'{shown(path)}'" for path in paths)
+        message = f"the '{NAME}' hook left conflicts in {listed}; nothing was committed"
+        raise Failed(message, *hooks.hook_failed(ctx, NAME).hints)
 
 
 def _read_all(root: str, paths: Iterable[bytes]) -> dict[bytes, Content | None]:

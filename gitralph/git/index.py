@@ -145,7 +145,7 @@ def _listed(git: Git, copy: IndexCopy, root: str, *words: str | bytes) -> bytes:
 
 
 def unmerged(git: Git, root: str) -> list[bytes]:
-    """The paths with conflict stages in the user's own index."""
+    """The paths with conflict stages in the index that this git reads."""
     said = git.at(root).run("-c", "core.fsmonitor=false", "ls-files", "-z", "-u")
     return sorted({row.path for row in listing.entries(said)})
 

@@ -448,6 +448,18 @@ def test_a_hook_that_takes_everything_back_leaves_nothing_to_commit(repo: Repo, 
         assert repo.blob("a") == repo.read("a")
 
 
+@pytest.mark.parametrize("place", ["alone", "an untracked file"])
+def test_a_hook_that_leaves_conflicts_commits_none(repo: Repo, place: str) -> None:
+    """Its ``stash pop`` failed and it exits 0: git refuses, too."""
+    _hook(repo, "git stash push -q --keep-index; echo y > a; git add a; git stash pop -q > /dev/null; exit 0")
+    repo.edit("S1", "a", "x\n")
+    _surround(repo, place)
+    head = repo.head()
+    code, said = _try(repo, "S1")
+    assert (code, repo.head()) == (1, head), said
+    assert "the 'pre-commit' hook left conflicts in 'a'; nothing was committed\n" in said
+
+
 def test_a_line_rewritten_for_the_commit_is_still_told_by_its_number_on_disk(repo: Repo) -> None:
     """The hook made three lines of one; ``why`` counts the lines of the file as it stands."""
     _hook(repo, "sed -i 's/^x=1$/x = (\\n    1\\n)/' a; git add a")
