@@ -49,6 +49,8 @@ def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> S
     slot = own_worktree.take(ctx, own_worktree.HOOKS)
     try:
         git = own_worktree.lay_out(ctx, slot, tree, head, env, ignored=False)
+        # git names the index to its hooks, and some read it by that name.
+        git = git.at(GIT_INDEX_FILE=git.line("rev-parse", "--path-format=absolute", "--git-path", "index"))
         borrowed = _borrow(ctx, slot.folder)
         return Scratch(_excluding(ctx, git, slot.folder, borrowed), slot, borrowed)
     except BaseException:

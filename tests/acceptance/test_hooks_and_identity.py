@@ -68,6 +68,20 @@ def test_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool) -> 
     assert repo.git("diff", "--cached", "--name-only") == ("" if alone else "b")
 
 
+@pytest.mark.parametrize("name", ["pre-commit", "prepare-commit-msg", "commit-msg"])
+@pytest.mark.parametrize("alone", [True, False], ids=["in place", "scratch"])
+def test_hooks_are_told_their_index_by_name(repo: Repo, tmp_path: Path, alone: bool, name: str) -> None:
+    """As in git, also where the hook goes to another folder first."""
+    seen = tmp_path / "seen"
+    copied = f"cp \"$GIT_INDEX_FILE\" '{tmp_path}/copy' && GIT_INDEX_FILE='{tmp_path}/copy'"
+    _hook(repo, name, f"set -eu; cd d; {copied} git diff --cached --name-only HEAD > '{seen}'")
+    if not alone:
+        repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    assert seen.read_text() == "a\n"
+
+
 @pytest.mark.parametrize("name", ["pre-commit", "commit-msg", "prepare-commit-msg"])
 def test_a_failing_hook_stops_the_commit(repo: Repo, name: str) -> None:
     _hook(repo, name, "echo 'not today' >&2; exit 3")
