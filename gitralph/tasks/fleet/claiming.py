@@ -396,7 +396,10 @@ def _won(fleet: Fleet, view: RemoteRefs, ours: Own, status: str) -> Answer:
 
 
 def release(fleet: Fleet, bead: str) -> ClaimRow | None:
-    """Give a bead back; None where nobody has it. Raises ForeignError, StuckError, Busy."""
+    """Give a bead back; None where nobody has it. Raises ForeignError, StuckError, Busy.
+
+    One that is done stays done, also for whoever landed it: nobody shall do it a second time.
+    """
     layout, ref = fleet.ctx.layout, ref_names.claim_ref(fleet.namespace, bead)
     ours = kept_state.claims(layout).get(bead)
     if ours is not None and ours.state == TENTATIVE:
@@ -416,8 +419,10 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
         if oid is None:
             kept_state.lose_claim(layout, bead)
             return None
+        one = read_claims(fleet, view, [bead])[bead]
+        if ours is not None and ours.is_at(oid) and one is not None and one.state == DONE:
+            raise refuse(row_of(bead, oid, one, ours))
         if ours is None or oid != ours.oid:
-            one = read_claims(fleet, view, [bead])[bead]
             if ours is not None and one is not None and one.state == HELD and ours.is_at(oid):
                 ours = replace(ours, oid=oid, epoch=one.epoch, work=None)
                 continue

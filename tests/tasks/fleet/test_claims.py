@@ -78,6 +78,9 @@ def test_a_landed_bead_is_done_for_everybody(world: World) -> None:
     assert f"is done as {tip[:10]}" in done.said
     two.ralph("fleet", "land", "bd-1", code=4)
     one.ralph("fleet", "claim", "bd-1", code=4)
+    for repo in (one, two):
+        assert f"is done as {tip[:10]}" in repo.ralph("fleet", "release", "bd-1", code=4).said
+    assert world.claim_state("bd-1") == "done"
 
 
 def test_a_base_that_moved_is_merged(world: World) -> None:
