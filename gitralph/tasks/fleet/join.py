@@ -1,6 +1,7 @@
 """``git ralph fleet join``: this clone becomes a member, with refs of a form that the server accepts."""
 
 import os
+import shlex
 from dataclasses import replace
 
 from gitralph.base import files
@@ -43,10 +44,10 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
             if one.state not in (form.DONE, kept_state.LOST)
         ]
         if held:
-            raise Refused(
-                f"this clone holds '{held[0]}' in the fleet of '{before.remote}'",
-                f"git ralph fleet release {held[0]}",
-            )
+            way, old = f"git ralph fleet release {held[0]}", before.remote
+            if this_clone.is_renamed(ctx, old):  # nothing can be released there
+                way = f"git config ralph.remote {shlex.quote(kept)}  # what '{old}' is called now"
+            raise Refused(f"this clone holds '{held[0]}' in the fleet of '{old}'", way)
     files.make_folder(ctx.layout.fleet)
     writer = before.writer if before and before.remote == kept else own_log.new_writer()
     me = Membership(

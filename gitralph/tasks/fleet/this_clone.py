@@ -51,6 +51,11 @@ def url_of(ctx: Context, remote: str) -> str:
     return remote
 
 
+def is_renamed(ctx: Context, remote: str) -> bool:
+    """True for the name of a remote that has this name no more: neither a URL nor a path."""
+    return url_of(ctx, remote) == remote and not {"/", ":"} & set(remote)
+
+
 def remote_of(ctx: Context, given: str) -> str:
     """The remote that counts: ``ralph.remote`` wins over what was typed."""
     return ctx.config.get("ralph.remote") or given
@@ -78,4 +83,8 @@ def open_fleet(ctx: Context, seconds: float | None = wire.PATIENCE) -> Fleet:
     me = kept_state.membership(ctx.layout)
     if me is None:
         raise Fatal("this repository is in no fleet", JOIN)
-    return assemble(ctx, me, seconds)
+    found = assemble(ctx, me, seconds)
+    if not is_renamed(ctx, found.wire.url):
+        return found
+    way = f"git config ralph.remote <remote>  # what '{found.wire.url}' is called now"
+    return replace(found, wire=replace(found.wire, hints=(way,)))

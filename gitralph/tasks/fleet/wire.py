@@ -143,11 +143,15 @@ def gist(said: str) -> str:
 
 @dataclass(frozen=True)
 class Wire:
-    """The remote at ``url``. ``git`` sees the private objects; ``seconds`` None waits for a person."""
+    """The remote at ``url``. ``git`` sees the private objects; ``seconds`` None waits for a person.
+
+    ``hints`` say what to do where there is no repository at the address.
+    """
 
     git: Git
     url: str
     seconds: float | None = PATIENCE
+    hints: tuple[str, ...] = ()
 
     def _run(
         self, git: Git, words: Sequence[str | bytes], given: bytes | None = None, most: int | None = None
@@ -173,7 +177,7 @@ class Wire:
         if code:
             said = gist(err.decode("utf-8", "replace"))
             if _is_unusable(said):
-                raise Fatal(f"cannot use '{printable(self.url)}': {said}")
+                raise Fatal(f"cannot use '{printable(self.url)}': {said}", *self.hints)
             raise UnansweredError(self.url, said)
         found: dict[str, str] = {}
         head = None

@@ -267,6 +267,24 @@ def test_a_remote_that_is_no_repository_is_fatal(world: World, tmp_path: Path) -
     assert "did not answer" in one.ralph("fleet", "join", "origin", code=75).said
 
 
+def test_a_remote_that_was_renamed_is_named_anew(world: World) -> None:
+    """Every way out leads there, and the claims stay."""
+    one = world.member("one")
+    one.ralph("fleet", "claim", "bd-1")
+    one.git("remote", "rename", "origin", "up")
+    hint = "hint: git config ralph.remote <remote>  # what 'origin' is called now\n"
+    for words in (["claims"], ["claim", "bd-1"], ["land", "bd-1"], ["release", "bd-1"], ["sync"]):
+        assert hint in one.ralph("fleet", *words, code=128).said
+    said = one.ralph("fleet", "join", "up", code=4).said
+    assert said.endswith("\nhint: git config ralph.remote up  # what 'origin' is called now\n")
+    one.git("config", "ralph.remote", "up")
+    assert [r["mine"] for r in one.ralph("fleet", "claims", "--json").json()] == [True]
+    one.ralph("fleet", "release", "bd-1")
+    one.git("config", "--unset", "ralph.remote")
+    one.ralph("fleet", "join", "up")
+    one.ralph("fleet", "claim", "bd-1")
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_killed_around_the_push_a_claim_is_settled(
     world: World, when: str, monkeypatch: pytest.MonkeyPatch
