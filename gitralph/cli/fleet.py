@@ -120,7 +120,8 @@ def claims(as_json: bool) -> None:
             rows = claiming.rows(found, found.look())
         except wire.UnansweredError as error:
             rows, when = claiming.rows_offline(found)
-            output.warn(f"{error.message}; this is as of {when or 'never'}")
+            known = f"this is as of {when}" if when else "only its own claims are known here"
+            output.warn(f"{error.message}; {known}")
     if as_json:
         output.as_json([row.document() for row in rows])
         return

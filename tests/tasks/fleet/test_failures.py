@@ -214,6 +214,9 @@ def test_without_an_answer_claims_shows_the_last_look(world: World) -> None:
     assert "held by" in two.ralph("fleet", "claim", "bd-1", code=4).said
     unreachable(one)
     assert row(one.ralph("fleet", "claim", "bd-1", "--json"))["status"] == "already"
+    assert one.ralph("fleet", "claims").said.endswith(
+        "; only its own claims are known here\n"
+    )  # it never looked
 
 
 @pytest.mark.parametrize("way", ["hidden", "denied"])
