@@ -7,6 +7,7 @@ import click
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.quote import printable
 from gitralph.cli.terminal import options, output
+from gitralph.decide import pending_paths
 from gitralph.git.context import Context
 from gitralph.git.typed import as_pathspec
 from gitralph.sessions import session_choice
@@ -34,9 +35,15 @@ def uncommit(session: str | None, as_json: bool) -> None:
         return
     branch = found.ref.removeprefix("refs/heads/")
     output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
+    paths = " ".join(as_pathspec(ctx, path) for path in found.paths)
     again = f"git ralph commit --session {shlex.quote(ctx.called(session))} -F -"
-    if len(found.paths) <= _MOST:  # something else of the session may be pending
-        again += f" -- {' '.join(as_pathspec(ctx, path) for path in found.paths)}"
+    if len(found.paths) <= _MOST:
+        # gc may have removed the records, and a claim is over once a commit took it.
+        if not pending_paths.of(ctx, session).keys() >= set(found.paths):
+            back = f"git reset --soft {found.commit[:7]} && git reset -q -- {paths}"
+            output.hint(f"{back}  # brings it back: not all of it is on record now")
+            return
+        again += f" -- {paths}"  # something else of the session may be pending
     output.hint(f"git log -1 --format=%B {found.commit[:7]} | {again}  # makes it again")
 
 

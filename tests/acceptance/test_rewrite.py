@@ -3,6 +3,8 @@
 ``f`` holds "line 1" to "line 10" and is committed.
 """
 
+import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -67,6 +69,26 @@ def test_what_was_staged_on_the_same_path_stays_staged(day: Repo) -> None:
     day.ralph("uncommit", "--session", "S1")
     assert day.git("diff", "--cached", "-U0", "--no-color").split("@@")[2:] == before
     assert text(day) == ten(l3="three", l9="nine")
+
+
+@pytest.mark.parametrize("how", ["gc", "claim"])
+def test_what_no_record_tells_of_any_more_has_a_way_back(day: Repo, how: str) -> None:
+    """Nothing of it is pending, so no commit of ours can make it again: git brings that commit back."""
+    day.write("other", "o\n")
+    day.commit_all("other")
+    day.write("other", "staged\n")
+    day.git("add", "other")
+    if how == "gc":
+        swap(day, "S1", "line 3\n", "three\n")
+    else:
+        day.write("f", ten(l3="three"))
+        day.ralph("track", "--session", "S1", "--", "f")
+    made = day.commit("S1").commit
+    day.ralph("gc")
+    before = day.git("status", "--short")
+    (hint,) = re.findall(r"^hint: (.*)$", day.ralph("uncommit", "--session", "S1").said, re.M)
+    subprocess.run(["/bin/sh", "-c", hint], check=True, cwd=day.root, env=day.env)
+    assert (day.head(), day.git("status", "--short")) == (made, before)
 
 
 def test_without_a_session_it_is_the_one_that_made_the_commit(day: Repo) -> None:

@@ -400,6 +400,17 @@ def _own_commit(repo: Repo) -> None:
     repo.commit("S1")
 
 
+def _own_commit_without_records(repo: Repo) -> None:
+    _own_commit(repo)
+    repo.ralph("gc")
+
+
+def _own_commit_of_a_claim(repo: Repo) -> None:
+    repo.write("a", changed(3, "three"))
+    repo.ralph("track", *S1, "--", "a")
+    repo.commit("S1")
+
+
 def _guarded_both(mode: str) -> Callable[[Repo], None]:
     """With a line of S1's to commit, too."""
 
@@ -540,7 +551,11 @@ SCENES: dict[str, list[Scene]] = {
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
     "cli.terminal.taken_back.result": [Scene(_own_pending, ("undo", *S1), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
-    "cli.uncommit.uncommit": [Scene(_own_commit, ("uncommit", *S1), code=0)],
+    "cli.uncommit.uncommit": [
+        Scene(_own_commit_without_records, ("uncommit", *S1), code=0),
+        Scene(_own_commit_of_a_claim, ("uncommit", *S1), code=0),
+    ],
+    "cli.uncommit.uncommit#2": [Scene(_own_commit, ("uncommit", *S1), code=0)],
     "commit.commit._index_plan": [Scene(_conflict_stages, COMMIT)],
     "commit.commit._plan_index": [Scene(beside_what_is_staged, COMMIT)],
     "commit.commit.refuse_left": [Scene(_entangled_both, COMMIT), Scene(_inside_a_persons, COMMIT)],
