@@ -69,6 +69,10 @@ class StateError(Exception):
     """The state folder cannot be used: wrong format, a link, no permission."""
 
 
+class UnknownFormatError(StateError):
+    """Another version wrote the state folder."""
+
+
 def session_of(stem: str) -> str:
     """The session for which the stem of a file's name stands; :meth:`Layout.stem` makes stems."""
     return stem.partition("~")[0]
@@ -371,7 +375,7 @@ def _check_format(top: str) -> None:
         _raise_format(top)
     elif said.strip() != FORMAT.encode():
         named = printable(said.strip().decode("ascii", "replace"))
-        raise StateError(f"state format '{named}' is not known to this version (it knows '{FORMAT}')")
+        raise UnknownFormatError(f"state format '{named}' is not known to this version (it knows '{FORMAT}')")
 
 
 def _raise_format(top: str) -> None:
@@ -424,7 +428,8 @@ def for_place(place: Place, create: bool = True) -> Layout:
     try:
         files.make_folder(top)
     except NotADirectoryError as error:
-        raise StateError(f"'{top}' is not a folder") from error
+        link = ", and no link to one is followed" if os.path.islink(top) else ""
+        raise StateError(f"'{top}' is not a folder{link}") from error
     _check_format(top)
     layout = Layout(top, _token(place))
     files.make_folder(layout.edits)

@@ -67,8 +67,10 @@ def state_layout(place: gitdir.Place, create: bool) -> Layout:
     """The state folder. Raises Fatal that says what is wrong with it."""
     try:
         return layout.for_place(place, create)
-    except layout.StateError as error:
+    except layout.UnknownFormatError as error:
         raise Fatal(str(error), "a newer git ralph may have written it") from error
+    except layout.StateError as error:
+        raise Fatal(str(error)) from error
     except OSError as error:
         raise Fatal(f"cannot use '{layout.state_folder(place)}': {error.strerror}") from error
 

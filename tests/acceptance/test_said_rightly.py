@@ -26,6 +26,18 @@ def test_an_unknown_format_is_shown_on_one_line(repo: Repo) -> None:
     assert "'2\\nfatal: forged\\n\\x1b[31m'" in said
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_state_that_is_no_folder_is_not_said_to_be_another_versions(repo: Repo, linked: bool) -> None:
+    elsewhere, link = repo.root.parent / "elsewhere", ""
+    if linked:
+        elsewhere.mkdir()
+        repo.state.symlink_to(elsewhere)
+        link = ", and no link to one is followed"
+    else:
+        repo.state.write_text("")
+    assert repo.ralph("status", code=128).said == f"fatal: '{repo.state}' is not a folder{link}\n"
+
+
 @pytest.mark.parametrize("relative", [False, True])
 def test_from_outside_the_worktree_by_the_environment(repo: Repo, tmp_path: Path, relative: bool) -> None:
     """git goes to the root of the worktree then, and names are read from there."""
