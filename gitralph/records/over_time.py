@@ -22,9 +22,10 @@ _LIMIT = 1 << 28
 
 
 class KeptJournal(NamedTuple):
-    """The journal of one path in one worktree, as it was when it was read."""
+    """The journal of one path in one worktree, as it was when it was read, and the file's name."""
 
     layout: Layout
+    name: str
     journal: Journal
     data: bytes
 
@@ -53,4 +54,4 @@ def journals(layout: Layout) -> Iterator[KeptJournal]:
             data = files.read_bytes(f"{layout.edits}/{name}", _LIMIT)
         except OSError:
             continue
-        yield KeptJournal(layout, journal.parse(data), data)
+        yield KeptJournal(layout, name, journal.parse(data), data)

@@ -69,7 +69,7 @@ TABLE = {
     Kind.LARGE: "it is larger than {number} MiB",
     Kind.MANY_EDITS: "it has more than {number} pending edits",
     Kind.BINARY: "it is binary",
-    Kind.TEXT_LOST: "a recorded text of it is lost or damaged",
+    Kind.TEXT_LOST: "a recorded text of it is lost or damaged ('git ralph doctor' says where)",
     Kind.PATH_ONLY: "only its path is recorded",
     Kind.LINK: "it is, or was, a symbolic link",
     # ... and what follows from that

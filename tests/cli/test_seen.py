@@ -465,7 +465,7 @@ def test_doctor(day: Repo, tmp_path: Path) -> None:
         $ git ralph doctor
         no edit is recorded: no agent is hooked up
         generic              works  any other agent, wired by hand: git ralph help hooks; last record here YYYY-MM-DDThh:mm:ssZ
-        repository           ok     git <version>, state format '2', writable '/repo/.git/ralph-sessions', private mode 0700, unfinished commits 0, hooks.log empty
+        repository           ok     git <version>, state format '2', writable '/repo/.git/ralph-sessions', private mode 0700, unfinished commits 0, damaged records 0, hooks.log empty
         not found            -      claude-code, pi, codex, gemini, qwen, copilot, opencode, cursor, droid
         hint: git ralph install  # hooks up every agent that it finds
         (exit 1)

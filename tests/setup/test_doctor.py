@@ -343,12 +343,28 @@ def test_what_it_tells_of_the_repository(home: Home, repo: Repo) -> None:
         "writable",
         "private",
         "unfinished commits",
+        "damaged records",
         "hooks.log",
     ]
     assert "input is not JSON" in found["repository"]["log"][-1]
     repo.state.chmod(0o755)
     check = next(row for row in document(home, 0)["checks"] if row["check"] == "private")
     assert (check["ok"], check["fix"]) == (False, f"chmod 700 '{repo.state}'")
+
+
+def test_damage_is_told_with_file_and_line(home: Home, repo: Repo) -> None:
+    """One line that is no record, and one that does not lead to its text; the neighbours count."""
+    home.ralph("install", "--agent", "claude-code")
+    for number, path in enumerate("aabb"):
+        repo.edit("S1", path, f"text {number}\n")
+    home.cwd = repo.root
+    journals = sorted((repo.state / "edits").iterdir())
+    journals[0].write_bytes(b"not a record\n" + journals[0].read_bytes())
+    journals[1].write_bytes(journals[1].read_bytes().replace(b"text 3", b"texts3"))
+    check = next(row for row in document(home, 0)["checks"] if row["check"] == "damaged records")
+    assert not check["ok"]
+    assert check["detail"] == f"'{journals[0]}' line 1, '{journals[1]}' line 2"
+    assert check["fix"] == f"see what it tells of: sed -n 1p '{journals[0]}'"
 
 
 def test_when_an_agent_was_seen_last(home: Home, repo: Repo) -> None:

@@ -12,13 +12,15 @@ from gitralph.commit import guard_script
 from gitralph.git.repository import OLDEST_GIT, Repository
 from gitralph.git.run import Git
 from gitralph.guard.question import MODES
-from gitralph.records import intents
+from gitralph.hook import journal
+from gitralph.records import intents, over_time
 from gitralph.records.intents import Intent, Merging
 from gitralph.setup.install import githook, instructions, place
 from gitralph.setup.install.form import UnusableError
 
 # The last lines tell what is wrong now; the file itself is named too.
 _LOG_TAIL = 5
+_DAMAGE_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def checks(place: Place) -> list[Check]:
     top = layout.state_folder(place)
     out = [_format(top), _writable(place, top)]
     if os.path.isdir(top):
-        out += [_private(top), _intents(top), _log(top)]
+        out += [_private(top), _intents(top), _records(top), _log(top)]
     return out
 
 
@@ -151,6 +153,21 @@ def _intents(top: str) -> Check:
     count = sum(1 for name in found if name.endswith(".json"))
     fix = None if not count else "the next git ralph commit finishes them, or: git ralph gc"
     return Check("unfinished commits", not count, str(count), fix, fatal=False)
+
+
+def _records(top: str) -> Check:
+    """Check the edit journals of every worktree. A damaged line costs what it told, and nothing else."""
+    found = list[tuple[str, int]]()
+    for here in over_time.worktrees(Layout(top, layout.MAIN)):
+        for kept in over_time.journals(here):
+            journal.replay(kept.journal, here)  # finds the records that do not lead to their texts
+            lines = sorted(kept.data.count(b"\n", 0, at) + 1 for at in set(kept.journal.damaged))
+            found += [(f"{here.edits}/{kept.name}", line) for line in lines]
+    detail = ", ".join(f"'{path}' line {line}" for path, line in found[:_DAMAGE_SHOWN])
+    if len(found) > _DAMAGE_SHOWN:
+        detail += f", and {len(found) - _DAMAGE_SHOWN} more"
+    fix = f"see what it tells of: sed -n {found[0][1]}p '{found[0][0]}'" if found else None
+    return Check("damaged records", not found, detail or "0", fix, fatal=False)
 
 
 def log_tail(top: str) -> list[str]:
