@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines.net import Change as TextChange
@@ -247,7 +246,6 @@ class Attempt:
                 made = weave.hunks[number]
                 fresh = [x for x in made.births if not known.in_head[x] and self.shows(x)]
                 yield from self._built_on(number, made, writes)
-                yield from self._moved_away(number, made)
                 yield from self._around(number, made, writes)
                 if fresh:
                     yield from self._inside(number, fresh)
@@ -280,7 +278,7 @@ class Attempt:
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self._never_comes(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
-                if known.by_unit.get(foreign) and self._has_other_version(made):
+                if self._has_other_version(made):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:
                 yield Bond(
@@ -299,26 +297,6 @@ class Attempt:
         unit = known.brought_by(line)
         births = known.births(unit) if self.weave.units[unit].owner is not None else []
         return self.is_over(line) or any(known.in_head[x] and self.weave.says(x) for x in births)
-
-    def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
-        """Bonds of a hunk whose lines stand on disk where somebody else's unrecorded change put them."""
-        for line in made.births:
-            if self.counts(self.known.unit(line)):
-                continue  # the session's own piece took the line away
-            if self.known.is_history(line) and self.known.weave.is_only(line, 1) and not self.shows(line):
-                other = self.nobodys.get(self.weave.content(line))
-                if other is not None and not self.counts(other):
-                    yield Bond(number, other, Kind.MOVED_BY)
-
-    @cached_property
-    def nobodys(self) -> dict[bytes, int]:
-        """The lines on disk that nobody recorded, by text, each with the piece of its gap."""
-        known = self.known
-        return {
-            self.weave.content(x): known.unit(x)
-            for x in known.differing()
-            if x > NEWLINE and known.is_added(x) and known.owner(x) is None
-        }
 
     def _around(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """Bonds of a removed range: it may hold no line of HEAD that its owner never saw.
