@@ -10,9 +10,10 @@ goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
-for it; nor where the piece only added lines and the edit replaced all of them without keeping a word; nor
-where the file went back since to a text from before the line, and nothing of the edit stands. A text of HEAD
-between a stash and its pop, which lacks the whole piece, tells nothing.
+for it, or lost another line that the edit took as well; nor where the piece only added lines and the edit
+replaced all of them without keeping a word; nor where the file went back since to a text from before the
+line, and nothing of the edit stands. A text of HEAD between a stash and its pop, which lacks the whole piece,
+tells nothing.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. So does a gap inside one block of these lines,
@@ -188,6 +189,8 @@ class Attempt:
             return False  # a deletion shows only while the file is gone
         if any(map(known.on_disk, self._came(unit))):
             return True
+        if any(known.left_head(x) for x in known.taken(unit) if known.brought_by(x) != over):
+            return False  # HEAD has made the removal, too, so nothing will go on top later
         if births:
             return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))
         if any(map(known.on_disk, known.births(over))):

@@ -133,6 +133,17 @@ class Pieces(_States):
             self.parts[unit] = [set(split_lines(text)) for text in texts]
         return self.parts[unit]
 
+    def left_head(self, line: int) -> bool:
+        """Tell whether HEAD had a telling line, and neither HEAD nor the file has it now."""
+        return (
+            self.is_history(line) and self.weave.says(line) and self.weave.content(line) in self.were_in_head
+        )
+
+    @cached_property
+    def were_in_head(self) -> set[bytes]:
+        """The lines of every text that HEAD had."""
+        return {line for text in self.heads() for line in split_lines(text)}
+
     def is_undone(self, line: int) -> bool:
         """Tell whether the file went back to a text from before a line since the line was taken away."""
         first, then = self.weave.returns[-1] if self.weave.returns else (0, 0)

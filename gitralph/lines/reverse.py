@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate, chain, pairwise
 
 from gitralph.base.kinds import Kind, Why
@@ -248,11 +247,7 @@ class _Turn:
     def _is_committed(self, line: int) -> bool:
         """Tell whether a line of the first known text is gone from HEAD, which had it."""
         is_old = self.known.born_by(line) == BASE and self.weave.says(line)
-        return is_old and self.weave.content(line) in self._were_in_head
-
-    @cached_property
-    def _were_in_head(self) -> set[bytes]:
-        return {line for text in self.known.heads() for line in split_lines(text)}
+        return is_old and self.weave.content(line) in self.known.were_in_head
 
     def _was(self, line: int) -> bool:
         """Tell whether a line stood before the pieces; a line of HEAD that they took stands in any case.

@@ -342,3 +342,13 @@ def test_a_removal_does_not_outlive_a_brace_that_nobody_replaced() -> None:
     file.edit("s1", ONE, "}", THREE)
     file.person(ONE, "words of a person", THREE)
     assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_a_removal_that_head_has_too_goes_on_top_of_nothing_later() -> None:
+    """Rule 4: HEAD has lost a line that the same edit took, so the rest of it is no edit that waits."""
+    file = three()
+    file.edit("s1", ONE, TWO, MINE, "and what stays of it", THREE)
+    file.edit("s2", ONE, "and what stays of it", THREE)
+    file.holds(ONE, THREE, "words of a person")
+    file.person(ONE, "and what stays of it", THREE, "other words of his")
+    assert file.takes("s1") == [ONE, "and what stays of it", THREE, "words of a person"]
