@@ -3,7 +3,8 @@
 1. Together: what one step removed and brought in one place goes together or not at all.
 
 2. Built on: a piece may replace lines that another piece brought and HEAD lacks. Then it waits for that other
-piece. So does a piece inside a block of such lines, and a piece around a line that only others removed.
+piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
+line that HEAD had before waits where HEAD alone has another in its place.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines. The later piece
 goes, and the removals under those lines go with it.
@@ -395,7 +396,8 @@ class Attempt:
     def _versions(self) -> Iterator[Bond]:
         """Bonds between two versions of a line: HEAD never gets both of them, nor neither.
 
-        Two lines are versions where one replaced the other, or where they say the same.
+        Two lines are versions where one replaced the other, or where they say the same. So are a line that
+        HEAD had before, and what HEAD has in its place that no step knows.
         """
         known, weave = self.known, self.weave
         gone = {
@@ -403,10 +405,12 @@ class Attempt:
             for x in known.differing()
             if known.is_removed(x) and known.weave.is_only(x, 1)
         }
+        beside = self._beside_again()
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
             others = self.replaced_by(line) if line in known.changes else set[int]()
+            others |= beside.get(line, set())
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:
@@ -418,6 +422,21 @@ class Attempt:
                         one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, Kind.OTHER_VERSION, stale=stale)
+
+    def _beside_again(self) -> dict[int, set[int]]:
+        """Each added line that HEAD had before, with the lines in its place that HEAD alone has."""
+        known, found = self.known, dict[int, set[int]]()
+        unknown = {x for x in self.weave.hunks[known.foreign].births if known.is_removed(x)}
+        back, there = list[int](), set[int]()
+        for line in (*self.weave.order(), END) if unknown else ():
+            if line in unknown:
+                there.add(line)
+            elif line == END or (known.in_head[line] and known.on_disk(line)):
+                found |= dict.fromkeys(back, there) if there else {}
+                back, there = [], set()
+            elif known.is_added(line) and self.weave.content(line) in known.were_in_head:
+                back += [line] if self.weave.says(line) else []
+        return found
 
     def replaced_by(self, line: int) -> set[int]:
         """All lines that were ever put in the place of a line, or in the place of such a line."""

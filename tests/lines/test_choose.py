@@ -352,3 +352,14 @@ def test_a_removal_that_head_has_too_goes_on_top_of_nothing_later() -> None:
     file.holds(ONE, THREE, "words of a person")
     file.person(ONE, "and what stays of it", THREE, "other words of his")
     assert file.takes("s1") == [ONE, "and what stays of it", THREE, "words of a person"]
+
+
+def test_a_line_of_before_does_not_come_beside_what_head_has_in_its_place() -> None:
+    """Rule 2: a commit took the line on, with a correction that no record tells, and a person put it back."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.holds(ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, f"{MINE} now", TWO, THREE)
+    file.holds(ONE, "corrected by a person", TWO, THREE)
+    file.person(ONE, MINE, TWO, THREE)
+    assert file.refuses("s1") == {"stale"}
