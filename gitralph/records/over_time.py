@@ -22,10 +22,10 @@ _LIMIT = 1 << 28
 
 
 class KeptJournal(NamedTuple):
-    """The journal of one path in one worktree, as it was when it was read, and the file's name."""
+    """The journal of one path in one worktree, as it was when it was read; ``file`` is where it lies."""
 
     layout: Layout
-    name: str
+    file: str
     journal: Journal
     data: bytes
 
@@ -50,8 +50,9 @@ def journals(layout: Layout) -> Iterator[KeptJournal]:
     except OSError:
         return
     for name in names:
+        file = f"{layout.edits}/{name}"
         try:
-            data = files.read_bytes(f"{layout.edits}/{name}", _LIMIT)
+            data = files.read_bytes(file, _LIMIT)
         except OSError:
             continue
-        yield KeptJournal(layout, name, journal.parse(data), data)
+        yield KeptJournal(layout, file, journal.parse(data), data)

@@ -162,7 +162,7 @@ def _records(top: str) -> Check:
         for kept in over_time.journals(here):
             journal.replay(kept.journal, here)  # finds the records that do not lead to their texts
             lines = sorted(kept.data.count(b"\n", 0, at) + 1 for at in set(kept.journal.damaged))
-            found += [(f"{here.edits}/{kept.name}", line) for line in lines]
+            found += [(kept.file, line) for line in lines]
     detail = ", ".join(f"'{path}' line {line}" for path, line in found[:_DAMAGE_SHOWN])
     if len(found) > _DAMAGE_SHOWN:
         detail += f", and {len(found) - _DAMAGE_SHOWN} more"
