@@ -17,8 +17,8 @@ line, and nothing of the edit stands. A text of HEAD between a stash and its pop
 tells nothing.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
-words that they brought, or that only removes such lines. So does a gap inside one block of these lines,
-beside a line with a word, and one of blank lines beside such a line. It stays out where HEAD has
+words that they brought and HEAD lacks, or that only removes such lines. So does a gap inside one block of
+these lines, beside a line with a word, and one of blank lines beside such a line. It stays out where HEAD has
 what a record had put in the place of these lines: git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
@@ -575,7 +575,7 @@ class Attempt:
 
         Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
         the gap that HEAD has already do not count: they were committed, and the session's lines came beside
-        them later.
+        them later. Words that HEAD has prove nothing, where the lines have others: every function says some.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
@@ -583,6 +583,7 @@ class Attempt:
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
         brought = known.words(gone) - known.words(known.taken(over))
+        brought = brought - known.words_of_head or brought
         came = [x for x in known.births(gap) if not known.in_head[x]]
         return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
 

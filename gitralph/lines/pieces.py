@@ -144,6 +144,10 @@ class Pieces(_States):
         """The lines of every text that HEAD had."""
         return {line for text in self.heads() for line in split_lines(text)}
 
+    @cached_property
+    def words_of_head(self) -> set[bytes]:
+        return set(words(self.head or b""))
+
     def is_undone(self, line: int) -> bool:
         """Tell whether the file went back to a text from before a line since the line was taken away."""
         first, then = self.weave.returns[-1] if self.weave.returns else (0, 0)

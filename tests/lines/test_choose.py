@@ -363,3 +363,11 @@ def test_a_line_of_before_does_not_come_beside_what_head_has_in_its_place() -> N
     file.holds(ONE, "corrected by a person", TWO, THREE)
     file.person(ONE, MINE, TWO, THREE)
     assert file.refuses("s1") == {"stale"}
+
+
+def test_what_every_function_says_makes_no_correction_of_another_function() -> None:
+    """Rule 5: HEAD has these words, too, so they do not prove that the person saw the session's function."""
+    file = File(text("def first():", "    return 1", "", THREE))
+    file.edit("s1", "def first():", "    return 1", "", "def added():", "    return 2", "", THREE)
+    file.person("def first():", "    return 1", "", "def written():", "    return 3", "", THREE)
+    assert file.takes("s1") == ["def first():", "    return 1", "", THREE]
