@@ -425,18 +425,29 @@ class Attempt:
 
     def _beside_again(self) -> dict[int, set[int]]:
         """Each added line that HEAD had before, with the lines in its place that HEAD alone has."""
-        known, found = self.known, dict[int, set[int]]()
+        known, found, seen = self.known, dict[int, set[int]](), set[int]()
         unknown = {x for x in self.weave.hunks[known.foreign].births if known.is_removed(x)}
-        back, there = list[int](), set[int]()
-        for line in (*self.weave.order(), END) if unknown else ():
-            if line in unknown:
-                there.add(line)
-            elif line == END or (known.in_head[line] and known.on_disk(line)):
-                found |= dict.fromkeys(back, there) if there else {}
-                back, there = [], set()
-            elif known.is_added(line) and self.weave.content(line) in known.were_in_head:
-                back += [line] if self.weave.says(line) else []
+        for line in unknown:
+            place = [] if line in seen else self._place_of(line)
+            seen.update(place)
+            back = [x for x in place if known.is_added(x) and self.weave.says(x)]
+            back = [x for x in back if self.weave.content(x) in known.were_in_head]
+            found |= dict.fromkeys(back, unknown.intersection(place))
         return found
+
+    def _place_of(self, line: int) -> list[int]:
+        """The lines around a line, up to those that both HEAD and the file have."""
+        known, weave = self.known, self.weave
+
+        def ends(x: int) -> bool:
+            return x in (START, END) or (bool(known.in_head[x]) and known.on_disk(x))
+
+        while not ends(weave.prev[line]):
+            line = weave.prev[line]
+        place = [line]
+        while not ends(weave.next[place[-1]]):
+            place.append(weave.next[place[-1]])
+        return place
 
     def replaced_by(self, line: int) -> set[int]:
         """All lines that were ever put in the place of a line, or in the place of such a line."""

@@ -146,6 +146,7 @@ class Pieces(_States):
 
     @cached_property
     def words_of_head(self) -> set[bytes]:
+        """Every word of HEAD's text."""
         return set(words(self.head or b""))
 
     def is_undone(self, line: int) -> bool:
