@@ -390,8 +390,10 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         made.before = min(made.bases, key=lambda text: len(touched(text, rows[0][1])))
     at = made.before
     steps: list[Texts] = []
-    for _, before, after in rows:
-        if at != before:
+    for found, before, after in rows:
+        # of a move over a file no record has what was there before, and that is no deletion by the command
+        is_onto = found.op == "rename-to" and before is None
+        if at != before and not is_onto:
             steps.append((at, before))
         at = after
     if at != made.after:

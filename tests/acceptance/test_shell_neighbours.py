@@ -310,3 +310,14 @@ def test_a_tool_edits_the_file_that_a_running_command_moved(repo: Repo) -> None:
     assert _text(repo, "moved") == TEN
     assert repo.commit("S2", checked=False).paths == {"moved": "M"}
     assert _text(repo, "moved") == EIGHT
+
+
+def test_another_moves_a_file_over_one_that_a_running_command_might_have_changed(repo: Repo) -> None:
+    """The move took the old text away, not the command: nothing is left for the command's session."""
+    repo.write("b", "other\n")
+    repo.commit_all("b")
+    shell = Shell(repo, "S1").begin()
+    repo.rename("S2", "b", "a")
+    shell.end()
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"a": "M", "b": "D"}
