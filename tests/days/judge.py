@@ -324,12 +324,13 @@ def moved(commit: Commit) -> Iterator[Fault]:
 
 
 def staged(truth: Truth, commit: Commit) -> Iterator[Fault]:
-    """The same staged change before and after, path by path; a renamed file is one path.
+    """The same staged change before and after, path by path.
 
-    What was staged just as the commit has it now is staged no more.
+    A renamed file is one path where it is staged under its new name.
     """
     shots = (commit.before.head, commit.after.head, commit.before.index, commit.after.index)
-    renamed = {path for path in commit.renamed if len({shot.get(path) for shot in shots[1:]}) > 1}
+    is_staged = any(path in commit.before.index for path in commit.renamed - commit.before.head.keys())
+    renamed = commit.renamed if is_staged else set[str]()
     paths = {path for shot in shots for path in shot}
     for group in [renamed, *({path} for path in sorted(paths - renamed))]:
         old, new, was, now = ({path: shot.get(path) for path in group} for shot in shots)
