@@ -172,8 +172,14 @@ class Player:
         return {path: self.place.objects.text(oid) for path, (_, oid) in shot.head.items()}
 
     def _compare(self, number: int, shot: Shot, verb: str = "") -> None:
-        is_reset = verb in ("reset-soft", "reset-mixed")
-        self.truth.compare(number, self._head_texts(shot), texts(shot), shot.commit, is_reset)
+        reset_to = self._ancestry(shot.commit) if verb in ("reset-soft", "reset-mixed") else ()
+        self.truth.compare(number, self._head_texts(shot), texts(shot), shot.commit, reset_to)
+
+    def _ancestry(self, commit: str) -> Iterator[str]:
+        """A commit and its ancestors, of a merge those of the branch that was merged into."""
+        while commit:
+            yield commit
+            commit = next(iter(self.place.objects.commit(commit)[1]), "")
 
     # --- our commits ---
 

@@ -220,10 +220,17 @@ class Truth:
         writers = {name for name in (last, self.author.get(line, "")) if name[:1] == "s"}
         return writers if last[:1] == "s" else writers | self.corrects.get((path, line), set())
 
-    def compare(self, step: int, head: Files, disk: Files, commit: str = "", is_reset: bool = False) -> None:
-        """Note what HEAD holds after a step, and where the file holds the same."""
-        if is_reset:
-            self.equal = dict(self._then.get(commit, self.equal))
+    def compare(
+        self, step: int, head: Files, disk: Files, commit: str = "", reset_to: Iterable[str] = ()
+    ) -> None:
+        """Note what HEAD holds after a step, and where the file holds the same.
+
+        `reset_to`: HEAD was reset to the first of these commits, and the others are its ancestors. Git may
+        have made it in the middle of a rebase, where no step ended.
+        """
+        seen = next((one for one in reset_to if one in self._then), None)
+        if seen is not None:
+            self.equal = dict(self._then[seen])
         for _, old, lines in self.moves.values():
             lines |= lines_of(head.get(old))
         for path in head.keys() | disk.keys():
