@@ -842,12 +842,16 @@ def _taken_again(choice: Attempt) -> Iterator[LineNote]:
 
 
 def _stays(choice: Attempt) -> Iterator[LineNote]:
-    """What the session removed and HEAD keeps, since somebody changed or took away what had replaced it."""
+    """What the session removed and HEAD keeps: somebody changed what had replaced it, or put it elsewhere."""
     known, weave = choice.known, choice.weave
     asked, kept = choice.own & (choice.wanted | choice.gone), dict[int, int]()
+    took = ((x, unit) for unit in asked for x in known.taken(unit) if known.unit(x) == unit)
+    gone = {weave.line[x]: unit for x, unit in took if known.is_history(x) and weave.says(x)}
     for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
         if known.unit(line) in asked:
             kept[line] = known.unit(line)
+        elif known.credit(line) == known.foreign and weave.line[line] in gone:
+            kept[line] = gone[weave.line[line]]
     if kept:
         units = sorted(set(kept.values()))
         takers = {known.unit(x) for unit in units for x in known.births(unit) if known.is_history(x)}

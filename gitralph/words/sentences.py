@@ -61,7 +61,8 @@ TABLE = {
     ),
     Kind.REMOVED_BEFORE: "this session removed there what {whose} had removed before, and that stays theirs",
     Kind.REMOVAL_STAYS: (
-        "what this session removed there stays: {whose} changed or removed what had replaced it"
+        "what this session removed there stays: "
+        "{whose} changed or removed what had replaced it, or put it elsewhere"
     ),
     # Files whose lines are not told apart
     Kind.NO_FILE: "it is not a plain file",

@@ -276,6 +276,17 @@ def test_lines_that_head_has_before_those_they_replaced_are_found() -> None:
     assert file.takes("s1") == [ONE, MINE, THREE]
 
 
+def test_a_removal_that_head_keeps_in_another_place_is_said() -> None:
+    """Rule 8: a person staged another's line before it, by hand: 10017610 of the random days."""
+    file = three()
+    file.edit("s2", ONE, TWO, YOURS, THREE)
+    file.edit("s1", ONE, MINE, YOURS, THREE)
+    file.holds(ONE, MINE, YOURS, TWO, THREE)
+    answer = file.ask("s1")
+    assert answer.text == file.head
+    assert [note.why.kind for note in answer.notes] == [Kind.REMOVAL_STAYS]
+
+
 def test_a_line_that_another_changed_and_put_back_is_its_writers() -> None:
     """Rule 7: the net counts nothing as brought by who only takes his own change back."""
     file = three()
