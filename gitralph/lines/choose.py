@@ -13,12 +13,13 @@ goes, and the removals under those lines go with it.
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
 for it, or lost another line that the edit took as well; nor where the piece only added lines and the edit
 replaced all of them without keeping a word; nor where the file went back since to a text from before the
-line, and nothing of the edit stands. A text of HEAD between a stash and its pop, which lacks the whole piece,
-tells nothing.
+line, and nothing of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it
+was between a stash and its pop, or a reset took it back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
-words that they brought and HEAD lacks, or that only removes such lines. So does a gap inside one block of
-these lines, beside a line with a word, and one of blank lines beside such a line. It stays out where HEAD has
+words that they brought, or that only removes such lines. Of these words count those of two letters and more
+that HEAD lacks, where there are such. So does a gap inside one block of these lines, which replaces lines of
+it or stands beside one with a word, and one of blank lines beside such a line. It stays out where HEAD has
 what a record had put in the place of these lines: git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
@@ -396,8 +397,8 @@ class Attempt:
     def _versions(self) -> Iterator[Bond]:
         """Bonds between two versions of a line: HEAD never gets both of them, nor neither.
 
-        Two lines are versions where one replaced the other, or where they say the same. So are a line that
-        HEAD had before, and what HEAD has in its place that no step knows.
+        Two lines are versions where they say the same, and where one replaced the other and came back since.
+        So are a line that HEAD had before, and what HEAD has in its place that no step knows.
         """
         known, weave = self.known, self.weave
         gone = {
@@ -409,8 +410,10 @@ class Attempt:
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
-            others = self.replaced_by(line) if line in known.changes else set[int]()
-            others |= beside.get(line, set())
+            others = beside.get(line, set[int]())
+            if line in known.changes:
+                others |= self.replaced_by(line)
+                others |= set(weave.hunks[weave.birth[line]].dels)
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:
@@ -566,14 +569,24 @@ class Attempt:
                 return all(map(self._is_own, taken))
             if how == FORM:
                 return all_words(map(weave.content, taken)) == all_words(map(weave.content, births))
-            return all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken})
-        made = hunks[0]
+            if all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken}):
+                return True
+        if how == WORDS and all(map(self._is_inside, hunks)):
+            return True
+        rims = [x for x in (hunks[0].left, hunks[0].right) if x not in (START, END) and self._is_own(x)]
+        rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
+        return not taken and bool(rims) and not any(weave.content(x).strip() for x in births)
+
+    def _is_inside(self, made: Hunk) -> bool:
+        """Tell whether a hunk lies in one block of the session's lines, by what it took or what is around it.
+
+        A line that only comes between two such as `}` and `return` may belong anywhere.
+        """
+        birth = self.weave.birth
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
-        if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
-            # Between two lines such as `}` and `return` it may belong anywhere.
-            return any(is_telling(weave.content(x)) for x in rims)
-        return bool(rims) and not any(weave.content(x).strip() for x in births)
+        told = made.dels or [x for x in rims if is_telling(self.weave.content(x))]
+        return len(rims) == 2 and bool(told) and len({birth[x] for x in (*rims, *told)}) == 1
 
     def _has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
@@ -586,7 +599,8 @@ class Attempt:
 
         Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
         the gap that HEAD has already do not count: they were committed, and the session's lines came beside
-        them later. Words that HEAD has prove nothing, where the lines have others: every function says some.
+        them later. Every function says some words: where there are others, those of one letter prove nothing,
+        nor do those that HEAD has.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
@@ -594,7 +608,7 @@ class Attempt:
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
         brought = known.words(gone) - known.words(known.taken(over))
-        brought = brought - known.words_of_head or brought
+        brought = {x for x in brought - known.words_of_head if len(x) > 1} or brought
         came = [x for x in known.births(gap) if not known.in_head[x]]
         return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
 

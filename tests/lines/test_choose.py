@@ -83,14 +83,15 @@ def test_written_over_the_first_writer_does_not_wait() -> None:
 
 
 def test_written_over_ends_where_head_and_the_file_agree() -> None:
-    """Rule 4 knows no line that was gone from a text HEAD had: 5100036 and 6100044 of the random days."""
+    """Rule 4 knows no line that is gone from HEAD's text. After a reset the whole block waits as before."""
     file = three()
     file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
     file.edit("s2", ONE, "another line of the block", TWO, THREE, YOURS)
     assert MINE in file.takes("s1")
     file.holds(ONE, "another line of the block", TWO, THREE, YOURS)
-    file.holds(ONE, TWO, THREE)
     assert MINE not in file.takes("s1")
+    file.holds(ONE, TWO, THREE)
+    assert MINE in file.takes("s1")
 
 
 def test_a_line_stays_gone_whose_replacement_was_replaced_in_head() -> None:
@@ -382,3 +383,32 @@ def test_what_every_function_says_makes_no_correction_of_another_function() -> N
     file.edit("s1", "def first():", "    return 1", "", "def added():", "    return 2", "", THREE)
     file.person("def first():", "    return 1", "", "def written():", "    return 3", "", THREE)
     assert file.takes("s1") == ["def first():", "    return 1", "", THREE]
+
+
+def test_a_number_of_one_digit_makes_no_correction_of_another_function() -> None:
+    """Rule 5: such a word is in most texts, so it proves as little as one that HEAD has."""
+    file = File(text("def old():", "    return x"))
+    file.edit("s1", "def old():", "    return x", "def made():", "    return 1")
+    file.person("def old():", "    return x", "def by_hand():", "    print(1)")
+    assert file.takes("s1") == ["def old():", "    return x"]
+
+
+def test_a_correction_inside_a_block_follows_whatever_it_says() -> None:
+    """Rule 5: the lines around it show that the person saw the block. At its rim the words have to."""
+    file = three()
+    file.edit("s1", ONE, "def made():", "    pass", "made()", TWO, THREE)
+    file.person(ONE, "def made():", "    return one", "made()", TWO, THREE)
+    answer = file.ask("s1")
+    assert answer.text == text(ONE, "def made():", "    return one", "made()", TWO, THREE)
+    assert answer.includes == (UNRECORDED,)
+    file.person(ONE, "def made():", "    pass", "else", TWO, THREE)
+    assert file.takes("s1") == [ONE, "def made():", "    pass", TWO, THREE]
+
+
+def test_a_line_that_came_back_does_not_come_beside_the_line_that_it_replaced() -> None:
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.person(ONE, TWO, THREE)
+    file.edit("s2", ONE, YOURS, THREE)
+    file.person(ONE, MINE, THREE)
+    assert file.refuses("s1") == {"stale"}
