@@ -467,25 +467,16 @@ class Attempt:
 
     def supersede(self, bond: Bond) -> None:
         """Let the pieces in the way go as removals where no line and no word of them is left (rule 3)."""
-        known, weave = self.known, self.weave
-        if bond.kind not in (Kind.REPLACES, Kind.STANDS_FOR) or bond.stale or bond.unit in self.own:
-            return
-        if EXISTS in weave.hunks[bond.hunk].dels:
+        known, deletes = self.known, EXISTS in self.weave.hunks[bond.hunk].dels
+        if deletes or bond.kind not in (Kind.REPLACES, Kind.STANDS_FOR):
             return
         more = [bond.unit]
         for unit in more:
-            for made in (weave.hunks[n] for n in weave.units[unit].hunks):
-                gone = [x for x in made.dels if x > NEWLINE]
-                if unit == BASE or EXISTS in made.dels or EXISTS in made.undels or not made.births:
-                    return
-                if not all(map(known.is_history, made.births)) or len(gone) > len(made.births):
-                    return
-                for line in gone:
-                    below = known.brought_by(line)
-                    if known.on_disk(line) or known.in_head[line] or self.counts(below):
-                        continue
-                    if below not in more:
-                        more.append(below)
+            births, gone = known.births(unit), known.taken(unit)
+            if not all(map(known.is_history, births)) or len(gone) > len(births):
+                return
+            below = dict.fromkeys(known.brought_by(x) for x in gone if known.is_history(x))
+            more += [one for one in below if one not in more and not self.counts(one)]
         wrote = known.words(self._made_of(more))
         for unit in more:
             told = [x for x in known.births(unit) if known.weave.says(x)]
