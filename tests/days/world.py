@@ -33,8 +33,9 @@ class World:
         self.branches = ["main"]
         self.open: dict[str, str] = {}
         """The shell commands that run still, by session."""
-        if day.crlf:
-            place.write(".gitattributes", b"* text=auto\n")
+        if day.crlf:  # not in the tree, where a revert of the first commit takes it away
+            (place.git_dir / "info").mkdir(exist_ok=True)
+            (place.git_dir / "info/attributes").write_bytes(b"* text=auto\n")
         for number in range(STARTING):
             rand = Random(number + 1)
             lines = [self._line("base", number, k, rand) for k in range(day.lines[number])]
