@@ -19,7 +19,7 @@ was between a stash and its pop, or a reset took it back.
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Of these words count those of two letters and more
 that HEAD lacks, where there are such. So does a gap inside one block of these lines, which replaces lines of
-it or stands beside one with a word, and one of blank lines beside such a line. It stays out where HEAD has
+it, or stands beside a line with a word and beside no blank one; and a gap of blank lines beside such a line. It stays out where HEAD has
 what a record had put in the place of these lines: git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
@@ -571,13 +571,14 @@ class Attempt:
     def _is_inside(self, made: Hunk) -> bool:
         """Tell whether a hunk lies in one block of the session's lines, by what it took or what is around it.
 
-        A line that only comes between two such as `}` and `return` may belong anywhere.
+        A line that only comes between two such as `}` and `return`, or beside a blank one, may belong anywhere.
         """
         birth = self.weave.birth
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
-        told = made.dels or [x for x in rims if is_telling(self.weave.content(x))]
-        return len(rims) == 2 and bool(told) and len({birth[x] for x in (*rims, *told)}) == 1
+        around = [self.weave.content(x) for x in rims]
+        is_sure = bool(made.dels) or (any(map(is_telling, around)) and all(map(bytes.strip, around)))
+        return len(rims) == 2 and is_sure and len({birth[x] for x in (*rims, *made.dels)}) == 1
 
     def _has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""

@@ -71,6 +71,8 @@ class Pieces(_States):
     heads: Heads
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
+    parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
+    """For each piece that was asked for, see `_parts`."""
     swept: dict[int, bool] = field(default_factory=dict)
     """For each step that was asked for, see `is_swept`."""
 
@@ -110,11 +112,27 @@ class Pieces(_States):
     def is_settled(self, line: int) -> bool:
         """Tell whether a line is gone and a text that HEAD had since lacked it already.
 
-        That tells nothing where the piece that brought the line waits: HEAD lacked all of it between a stash
-        and its pop, or lost it in a reset.
+        That tells nothing where HEAD also lacked what waits of the same piece, which nobody had recorded: so
+        it is between a stash and its pop. But a text of HEAD that had a part of a piece tells of the rest.
+        Neither tells anything of a piece that HEAD had and lost in a reset.
         """
-        is_gone = not self.on_disk(line) and self.credit(line) < self.agreed
-        return is_gone and not self._waits[self.born_by(line)]
+        unit, text = self.born_by(line), self.weave.content(line)
+        if self.on_disk(line) or self._was_reset[unit]:
+            return False
+        if self.credit(line) < self.agreed and not self._waits[unit]:
+            return True
+        is_first = self.stood_by(line) == self.weave.birth[line]
+        return is_first and any(text not in lines for lines in self._parts(unit))
+
+    def _parts(self, unit: int) -> list[set[bytes]]:
+        """The texts of HEAD that have a line of a piece which waits now, each as its lines."""
+        if unit not in self.parts:
+            waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
+            told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
+            texts = [text for text in self.heads() if text]
+            texts = [text for text in texts if any(x in b"\n" + text for x in told)]
+            self.parts[unit] = [set(split_lines(text)) for text in texts]
+        return self.parts[unit]
 
     def left_head(self, line: int) -> bool:
         """Tell whether HEAD had a telling line, and neither HEAD nor the file has it now."""
@@ -186,13 +204,23 @@ class Pieces(_States):
 
     @cached_property
     def _waits(self) -> list[bool]:
-        """For each piece whether a line of it waits; not one that a record had taken at `agreed`."""
+        """For each piece whether a line of it waits that was gone at `agreed`, and no record had taken it."""
 
         def waits(line: int) -> bool:
             then = self.was(line, self.agreed) if self.is_added(line) else None
-            return then is not None and (then[1] or self.weave.owner_of(then[2]) is None)
+            return then is not None and not then[1] and self.weave.owner_of(then[2]) is None
 
         return [any(map(waits, births)) for births in self._brought]
+
+    @cached_property
+    def _was_reset(self) -> list[bool]:
+        """For each piece whether HEAD had a telling line of it at `agreed`, and the file alone has it now."""
+
+        def is_lost(line: int) -> bool:
+            then = self.was(line, self.agreed) if self.is_added(line) and self.weave.says(line) else None
+            return then is not None and then[1]
+
+        return [any(map(is_lost, births)) for births in self._brought]
 
     @cached_property
     def _took(self) -> list[list[int]]:

@@ -104,14 +104,18 @@ def _is_gone_with(weave: Weave, line: int, hunk: int) -> bool:
 
 
 def _drop_hollow(weave: Weave, match: Match) -> None:
-    """Drop matches of a place of which HEAD has no telling line: then HEAD has nothing of it."""
+    """Drop matches of a block of which HEAD has no telling line: then HEAD has nothing of it.
+
+    What the file has of a block that lost its telling lines there, too, HEAD has as well.
+    """
     own = dict[int, list[bytes]]()
     for birth in {weave.birth[line] for line in match.concerned if line > NEWLINE and match.present[line]}:
         births = weave.hunks[birth].births if birth != BASE else []
         told = [line for line in births if is_telling(weave.content(line))]
         if told and not any(match.present[line] for line in told):
+            is_left = not any(map(weave.visible, told))
             for line in births:
-                if match.present[line]:
+                if match.present[line] and not (is_left and weave.visible(line)):
                     match.present[line] = 0
                     own[line] = [weave.content(line)]
     for place, lines in match.foreign:

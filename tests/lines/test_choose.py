@@ -412,3 +412,24 @@ def test_a_line_that_came_back_does_not_come_beside_the_line_that_it_replaced() 
     file.edit("s2", ONE, YOURS, THREE)
     file.person(ONE, MINE, THREE)
     assert file.refuses("s1") == {"stale"}
+
+
+def test_what_stands_before_a_blank_line_of_a_block_is_not_inside_it() -> None:
+    """Rule 5: which of several blank lines is the session's nobody knows."""
+    file = three()
+    file.edit("s1", ONE, MINE, "", TWO, THREE)
+    file.edit("s2", ONE, MINE, "", YOURS, "", TWO, THREE)
+    file.person(ONE, MINE, "by hand", "", f"corrected {YOURS}", "", TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, "", TWO, THREE]
+
+
+def test_a_brace_that_head_and_the_file_kept_of_a_block_is_in_head() -> None:
+    """Another session's commit took all the block's other lines away, and its brace is no new line."""
+    file = three()
+    file.edit("s1", "made() {", "  its text", "}", ONE, TWO, THREE)
+    file.holds("made() {", "  its text", "}", ONE, TWO, THREE)
+    file.edit("s2", "}", ONE, TWO, THREE)
+    file.edit("s2", YOURS, "}", ONE, TWO, THREE)
+    file.holds("pulled", YOURS, "}", ONE, TWO, THREE)
+    file.person("pulled", YOURS, "by hand", "}", ONE, TWO, THREE)
+    assert file.takes("s1") == ["pulled", YOURS, "}", ONE, TWO, THREE]
