@@ -22,8 +22,8 @@ from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Entries
 from gitralph.decide.request import Candidate, Draft, Request, Result
+from gitralph.git import blobs, index, message, refs, uncommitted
 from gitralph.git import commits as objects
-from gitralph.git import index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
@@ -114,11 +114,23 @@ def commit(ctx: Context, request: Request) -> Result:
         except Refused:
             restage.due(ctx, request.session)  # put back what the session's shell staged
             raise
+    if result.commit:
+        _see_filtered(ctx, result)
     # The post-commit hook runs without the lock: it must be able to commit again, as with git (githooks(5)).
     if result.commit and hooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="", RALPH_GUARD="0")
         hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
     return result.noting(*lost)
+
+
+def _see_filtered(ctx: Context, result: Result) -> None:
+    """Let git look once at the filtered files that were committed.
+
+    The index then knows that they are clean, which whoever looks without running a filter cannot find out.
+    """
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, result.changes)
+    if filtered:
+        uncommitted.refresh(ctx.repo, filtered)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ disagree.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision
 from gitralph.decide.decision import Left, Use
-from gitralph.git import blobs, history
+from gitralph.git import blobs, history, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.context import Context
@@ -27,7 +28,7 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
-from gitralph.hook.journal import GAP, Record
+from gitralph.hook.journal import GAP, Record, text_id
 from gitralph.lines.terms import step_of
 from gitralph.records import path_records
 from gitralph.records.path_records import Claims, PathState
@@ -123,8 +124,22 @@ class Scene(Question):
 
     @cached_property
     def filtered(self) -> set[bytes]:
-        """The paths that a clean filter governs. git is asked only where some filter is configured."""
+        """The paths that a clean filter governs."""
         return _filtered(self, self.contents)
+
+    @cached_property
+    def _head_ids(self) -> dict[bytes, set[str | None]]:
+        return {}
+
+    def head_ids(self, path: bytes) -> set[str | None]:
+        """The ids that HEAD's text can have in a record: the blob's own, and a filtered file's on disk."""
+        if path not in self._head_ids:
+            entry = self.reader.entry(path)
+            self._head_ids[path] = found = {None if entry is None else entry.oid.decode()}
+            if entry is not None and path in self.filtered:
+                with contextlib.suppress(GitError):  # as of git-lfs without its server
+                    found.add(text_id(blobs.working_form(self.repo.git.at(self.repo.root), path, entry)))
+        return self._head_ids[path]
 
     def is_as_in_head(self, path: bytes) -> bool:
         """True when git would store the file just as HEAD has it."""
@@ -157,9 +172,7 @@ def question(
 
 
 def _filtered(asked: Question, paths: Iterable[bytes]) -> set[bytes]:
-    # A filter may be configured as `clean` or, to run once for all files, as `process` (gitattributes(5)).
-    names = asked.config.names("filter", "clean") + asked.config.names("filter", "process")
-    return blobs.filtered_paths(asked.repo.git.at(asked.repo.root), paths) if names else set()
+    return blobs.filtered_paths(asked.repo.git.at(asked.repo.root), asked.config, paths)
 
 
 def records_of(asked: Question, state: PathState) -> list[Record]:
@@ -236,6 +249,17 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
         ignored=frozenset(ignored_paths(asked.repo, new)),
         barred={**barred, **unfiltered},
     )
+
+
+def look_unfiltered(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
+    """As :func:`look` where git runs no filter: a filtered file is as in HEAD if git's index says so."""
+    scene = look(asked, states)
+    head = asked.reader.entry
+    unsure = {path for path in scene.filtered if head(path) is not None and not scene.is_as_in_head(path)}
+    if not unsure:
+        return scene
+    clean = unsure.difference(uncommitted.dirty_paths(asked.repo, asked.config, unsure))
+    return replace(scene, entries={**scene.entries, **{path: head(path) for path in clean}})
 
 
 def _in_another_repository(asked: Question, path: bytes, content: Content) -> dict[bytes, Left]:

@@ -73,7 +73,8 @@ def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath
     quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench, Worktree(ctx.repo.root) as tree:
         asked = inputs.question(quiet, bench, tree, refs.read_head(quiet.repo), family=())
-        scene = inputs.look(asked, {path: path_records.path_state(ctx.layout, path, []) for path in paths})
+        states = {path: path_records.path_state(ctx.layout, path, []) for path in paths}
+        scene = inputs.look_unfiltered(asked, states)
         for path, state in scene.states.items():
             if path not in scene.barred and path not in scene.ignored:
                 yield path, _of(scene, state)

@@ -249,9 +249,7 @@ def _found(made: Draft) -> Works:
 
 def _without_clean(ctx: Context, works: Works) -> Works:
     """Drop filtered files that git's index knows to be as HEAD has them; our draft ran no filter."""
-    if not works or not (ctx.config.names("filter", "clean") or ctx.config.names("filter", "process")):
-        return works
-    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), works)
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, works)
     clean = filtered - set(uncommitted.dirty_paths(ctx.repo, ctx.config, filtered)) if filtered else set()
     return {path: work for path, work in works.items() if path not in clean or not work.counts}
 

@@ -73,7 +73,7 @@ class PickedPath(NamedTuple):
 
 def offers(ctx: Context, bench: Workbench, made: Draft, color: bool) -> list[PickedPath]:
     """What a person may choose of a draft, in the order of the draft's paths."""
-    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), made.entries)
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, made.entries)
     return [_offer(ctx, bench, made, paths, filtered, color) for paths in _groups(made)]
 
 

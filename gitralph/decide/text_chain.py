@@ -98,18 +98,17 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
     """The records since the file last was what HEAD holds; None where no record ever saw it so.
 
     Whoever is alone among these records made the whole difference, whatever happened before. Texts are
-    compared by their ids, so this works only where git converts nothing.
+    compared by their ids, so this works only where git converts no line ends.
     """
-    entry = scene.reader.entry(state.path)
-    head = None if entry is None else entry.oid.decode()
+    head = scene.head_ids(state.path)
     records = state.journal.records
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
         # A record by path alone says what the file was after it. But None there may mean that nothing is
         # known.
-        if record.after == head and (record.is_exact or head is not None):
+        if record.after in head and (record.is_exact or record.after is not None):
             return records[at + 1 :]
-        if record.is_exact and record.before == head:
+        if record.is_exact and record.before in head:
             return records[at:]
     return None
 

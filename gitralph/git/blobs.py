@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.git import listing
+from gitralph.git.config import Config
 from gitralph.git.objects import Objects
 from gitralph.git.run import PLAIN_INDEX, Git
 from gitralph.git.snapshot import Content, Worktree, write_copy
@@ -163,9 +164,10 @@ def working_form(git: Git, path: bytes, entry: Entry) -> bytes:
     return git.run("cat-file", "--filters", b"--path=" + path, entry.oid)
 
 
-def filtered_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
-    """Those of ``paths`` that a clean filter governs."""
-    given = nul.joined(paths)
+def filtered_paths(git: Git, config: Config, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of ``paths`` that a clean filter governs. git is asked only where some filter is configured."""
+    # It may be configured as `clean` or, to run once for all files, as `process` (gitattributes(5)).
+    given = nul.joined(paths) if config.names("filter", "clean") + config.names("filter", "process") else b""
     if not given:
         return set()
     said = git.run("check-attr", "-z", "--stdin", "filter", stdin=given)

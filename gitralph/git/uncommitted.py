@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitralph.base import nul
 from gitralph.git import blobs, history, listing, refs
@@ -63,6 +63,13 @@ def dirty_paths(
 ) -> list[bytes]:
     """The paths of :func:`dirty` without the letters, sorted."""
     return list(dirty(repo, config, among, typed))
+
+
+def refresh(repo: Repository, paths: Collection[bytes]) -> None:
+    """Let git look at files, by the programs of the configuration, and its index keep which are clean."""
+    named = sorted(paths) if len(paths) <= _NAMED else ()
+    git = repo.git.at(repo.root, GIT_LITERAL_PATHSPECS="1", GIT_OPTIONAL_LOCKS="1")
+    git.try_run("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all", "--", *named)
 
 
 def staged(git: Git, head: str | None, index: str) -> dict[bytes, Entry | None]:

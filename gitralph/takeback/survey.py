@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +14,7 @@ from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene, records_of
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
-from gitralph.git.context import Context, without_programs
+from gitralph.git.context import Context
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.hook.journal import Record
 from gitralph.records import manifests, path_records
@@ -98,24 +98,17 @@ def survey(
     ctx: Context, session: str, match: Match | None, wanted: Callable[[PathState], bool] | None = None
 ) -> Iterator[Survey]:
     """Read the paths of a session; with ``wanted`` those of all paths that it ever recorded here."""
-    # Nothing is committed here, so no configured filter or fsmonitor needs to run. The answer must not depend
-    # on one.
-    quiet = without_programs(ctx)
-    with (
-        closing(quiet.repo),
-        open_bench(quiet, quarantine=True) as bench,
-        Worktree(ctx.repo.root) as worktree,
-    ):
+    with open_bench(ctx, quarantine=True) as bench, Worktree(ctx.repo.root) as worktree:
         family = path_records.family(ctx.layout, session)
-        asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
-        scene = inputs.look(asked, _states(quiet, family, match, wanted))
+        asked = inputs.question(ctx, bench, worktree, refs.read_head(ctx.repo), family)
+        scene = inputs.look(asked, _states(ctx, family, match, wanted))
         # git cannot give back a file that it does not know. So such a file is ours only if this
         # session made it.
         why = Why(Kind.IGNORED_AND_FOUND)
         foreign = {
             path: Left(path, decision.IGNORED, why) for path in scene.ignored if not _made_by(scene, path)
         }
-        yield Survey(quiet, session, scene, {**foreign, **scene.barred})
+        yield Survey(ctx, session, scene, {**foreign, **scene.barred})
 
 
 def _made_by(scene: Scene, path: bytes) -> bool:

@@ -80,7 +80,7 @@ def _to_head(
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_THEN))
     if head is None:
         return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_BEFORE))
-    # Only running a smudge filter shows what it writes, and no configured program is run here.
+    # What a smudge filter writes need not be what was there before.
     if path in scene.filtered:
         return Left(path, decision.FILTERED, Why(Kind.FILTER_AND_PATH))
     text = _head_text(found, path, head)

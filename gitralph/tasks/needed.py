@@ -11,7 +11,7 @@ from gitralph.base.errors import Fatal
 from gitralph.decide import inputs, path_texts, text_chain
 from gitralph.decide.bench import open_bench
 from gitralph.decide.inputs import Scene
-from gitralph.git import refs, uncommitted
+from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
@@ -57,14 +57,14 @@ def _looked(ctx: Context, state: PathState) -> Iterator[Scene]:
         Worktree(quiet.repo.root) as worktree,
     ):
         asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family=())
-        yield inputs.look(asked, {state.path: state})
+        yield inputs.look_unfiltered(asked, {state.path: state})
 
 
 def _how(scene: Scene, state: PathState) -> str:
     records, content = state.journal.records, scene.contents[state.path]
     if state.path in scene.ignored and all(record.may for record in records):
         return NO  # what shell commands made there is nobody's, and will never be committed
-    is_clean = _is_clean(scene, state.path)
+    is_clean = scene.is_as_in_head(state.path)
     ends = bool(records) and records[-1].after == text_chain.content_id(content)
     is_exact = all(record.is_exact for record in records)
     # The file may still hold the lines as they were before a hook rewrote them for a commit.
@@ -87,12 +87,6 @@ def _how(scene: Scene, state: PathState) -> str:
     ):
         return YES
     return A_WHILE if owners.may_return(known.pieces) else NO
-
-
-def _is_clean(scene: Scene, path: bytes) -> bool:
-    if path in scene.filtered:  # no filter runs here, so git's index is asked
-        return not uncommitted.dirty_paths(scene.repo, scene.config, [path])
-    return scene.is_as_in_head(path)
 
 
 def _has_lines(scene: Scene, state: PathState) -> bool:

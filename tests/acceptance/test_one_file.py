@@ -1,6 +1,8 @@
 """One file, several hands."""
 
 import itertools
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -362,19 +364,52 @@ def test_some_lines_of_a_shared_crlf_file(shared: Repo, how: str) -> None:
     assert "\r" not in head(shared)
 
 
-def test_a_filtered_file_is_committed_whole_or_refused(shared: Repo) -> None:
+@pytest.fixture
+def filtered(shared: Repo) -> Repo:
+    """A repository in which git stores ``x.f`` in capital letters."""
     shared.git("config", "filter.up.clean", "tr a-z A-Z")
     shared.git("config", "filter.up.smudge", "tr A-Z a-z")
     shared.git("config", "filter.up.required", "true")
     shared.write(".gitattributes", "*.f filter=up\n")
     shared.write("x.f", LINES)
     shared.commit_all("filtered")
+    return shared
+
+
+def test_a_filtered_file_is_committed_whole_or_refused(filtered: Repo) -> None:
+    shared = filtered
     edit(shared, "S1", "x.f", 10, "alone\n")
     shared.commit("S1")
     assert head(shared, "x.f") == LINES.replace(line(10), "alone\n").upper()
     edit(shared, "S1", "x.f", 20, "of one\n")
     edit(shared, "S2", "x.f", 60, "of two\n")
     assert shared.commit("S1", code=4).left == {"x.f": "filtered"}
+
+
+def test_a_filtered_file_that_is_committed_is_nobodys_work(filtered: Repo) -> None:
+    """Only a filter tells that such a file is as in HEAD: undo took a commit back, the next had to wait."""
+    edit(filtered, "S1", "x.f", 10, "of one\n")
+    assert filtered.commit("S1").paths == {"x.f": "M"}
+    assert filtered.ralph("undo", "--session", "S1", "--json").json()["status"] == "nothing"
+    edit(filtered, "S2", "x.f", 60, "of two\n")
+    assert filtered.ralph("undo", "--session", "S1", "--json").json()["status"] == "nothing"
+    assert filtered.ralph("undo", "--session", "S2", "--json").json()["status"] == "undone"
+    assert filtered.ralph("undo", "--session", "S2", "--redo", "--json").json()["status"] == "redone"
+    assert filtered.commit("S2").paths == {"x.f": "M"}
+    edit(filtered, None, "x.f", 80, "of nobody\n")
+    filtered.commit(None, "--mine")
+    whole = LINES.replace(line(10), "of one\n").replace(line(60), "of two\n")
+    assert head(filtered, "x.f") == whole.replace(line(80), "of nobody\n").upper()
+
+
+def test_status_knows_a_filtered_file_that_is_committed(filtered: Repo) -> None:
+    """It runs no filter, so it asks git's index, and the commit lets git look at the file."""
+    edit(filtered, "S1", "x.f", 10, "of one\n")
+    # git compares whole seconds: a file as young as its index is read again
+    an_hour_ago = time.time() - 3600
+    os.utime(filtered.root / "x.f", (an_hour_ago, an_hour_ago))
+    filtered.commit("S1")
+    assert filtered.ralph("status", "--json").json()["paths"] == []
 
 
 def test_a_required_filter_that_fails(shared: Repo) -> None:
