@@ -7,6 +7,7 @@ reads, here and wherever a hint is made. Nothing here writes.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -90,12 +91,27 @@ class Ways(NamedTuple):
 
     def _given_back(self, refusals: Sequence[Left]) -> Iterator[str]:
         """Give lines that moved without their session's knowledge back to it."""
-        for left in refusals:
-            if left.why.kind is Kind.LINES_OF_GONE and left.lines:
+        moved = [one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines]
+        # What HEAD does not have yet would be a new file of the session's that waits for a person's lines.
+        back = [self._moved_back(one) for one in moved if self.made.base.entry(one.path) is None]
+        if back:
+            yield " && ".join(back) + "  # moves it back until its lines are committed"
+            return
+        for left in moved:
+            if left.lines:
                 first, last = left.lines
                 place = f"{as_name(self.ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
                 name = shlex.quote(self.ctx.called(left.sessions[0]))
                 yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
+
+    def _moved_back(self, left: Left) -> str:
+        """The command that gives a file its old name again."""
+        old, tracked = left.why.path, self.ctx.git.at(self.ctx.repo.root, GIT_LITERAL_PATHSPECS="1")
+        folder = os.path.dirname(old)
+        is_there = os.path.isdir(os.path.join(os.fsencode(self.ctx.repo.root), folder))
+        again = "" if is_there else f"mkdir -p -- {as_name(self.ctx, folder)} && "
+        moves = "git mv" if tracked.run("ls-files", "--", left.path) else "mv"
+        return f"{again}{moves} -- {as_name(self.ctx, left.path)} {as_name(self.ctx, old)}"
 
     def _makers(self, paths: frozenset[bytes]) -> list[str]:
         """The other sessions whose shell commands may have made what nobody recorded there."""

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 
 import pytest
 
@@ -302,6 +303,28 @@ def test_a_sessions_line_that_a_person_moved_goes_back_by_the_hint(repo: Repo) -
     assert mine(repo).paths == {"moved": "M"}
     assert repo.blob("moved").decode() == changed(l8="eight of a person")
     assert repo.commit("S1").paths == {"moved": "M"}
+
+
+@pytest.mark.parametrize("by_git", [True, False], ids=["git mv", "mv"])
+def test_a_move_of_a_sessions_lines_that_is_not_committed_is_taken_back_by_the_hint(
+    repo: Repo, by_git: bool
+) -> None:
+    """Given to the session, the line was a new file of its own, which neither could commit."""
+    repo.write("sub/e", changed())
+    repo.commit_all("sub/e")
+    repo.edit("S1", "sub/e", changed(l3="three of S1"))
+    if by_git:
+        repo.git("mv", "sub", "moved")
+    else:
+        repo.file("sub").rename(repo.root / "moved")
+    repo.write("moved/e", changed(l3="three of S1", l8="eight of a person"))
+    said = mine(repo, "--", "moved/e", "sub/e", code=4).said
+    (hint,) = (line for line in said.splitlines() if line.startswith("hint: "))
+    line = hint.removeprefix("hint: ")
+    subprocess.run(["/bin/sh", "-c", line], cwd=repo.root, env=repo.env, check=True, capture_output=True)
+    assert mine(repo).paths == {"sub/e": "M"}
+    assert repo.blob("sub/e").decode() == changed(l8="eight of a person")
+    assert repo.commit("S1").paths == {"sub/e": "M"}
 
 
 def test_a_sessions_new_file_is_not_offered_to_a_person(repo: Repo) -> None:
