@@ -165,7 +165,11 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
     if any(family.intersection(names) for names in there):
         hint = f"git commit -a --fixup={head.oid[:7]}  # what the session has for it, in a commit of its own"
     else:
-        hint = f"git commit --fixup=reword:{head.oid[:7]}  # other words for it, in a commit of their own"
+        # git takes no -m with it, and an editor that opens in an agent's shell never ends. The third line is
+        # the subject (git 2.39); what stands below it, trailers too, stays.
+        editor = "GIT_EDITOR=\"sed -i -e '3s/.*/better words/'\""
+        does = "with your words for it, in a commit of its own"
+        hint = f"{editor} git commit --fixup=reword:{head.oid[:7]}  # {does}"
     raise Refused(
         f"HEAD is not a commit of session '{ctx.called(own)}' but {whose}; nothing was amended", hint
     )

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -300,11 +301,16 @@ def test_an_amend_of_another_s_commit_is_refused_with_a_fixup_that_works(
     assert f"HEAD is not a commit of session '{shared.called('S1')}' but {whose}; nothing was amended" in said
     assert (shared.head(), shared.git("ls-files", "-s")) == (head, index)
     (hint,) = (row for row in said.splitlines() if row.startswith("hint: "))
-    words = hint.partition("  #")[0].removeprefix("hint: git commit ").split()
-    assert words == (["-a", f"--fixup={head[:7]}"] if lines else [f"--fixup=reword:{head[:7]}"])
-    env = {"GIT_EDITOR": "echo better words >>"}
-    assert git_as(shared, "S1", "commit", *words, env=env).code == 0
+    words = shlex.split(hint.removeprefix("hint: "), comments=True)
+    fixup = ["git", "commit", *(["-a", f"--fixup={head[:7]}"] if lines else [f"--fixup=reword:{head[:7]}"])]
+    assert words[-len(fixup) :] == fixup
+    # as in an agent's shell no editor can be opened, the hint brings its own
+    given = dict(word.split("=", 1) for word in words[: -len(fixup)])
+    assert git_as(shared, "S1", *fixup[1:], env={"GIT_EDITOR": "false", **given}).code == 0
     assert shared.git("rev-parse", "HEAD^") == head
+    if not lines:
+        said, old = shared.git("log", "-1", "--format=%B"), shared.git("log", "-1", "--format=%B", head)
+        assert said.split("\n")[2:] == ["better words", *old.split("\n")[1:]]
     assert shared.changes() == ({"f": "M", "g": "M"} if lines else {})
     _whole(shared)
 
