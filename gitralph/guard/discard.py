@@ -23,7 +23,7 @@ from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
 from gitralph.guard.discards import HEAD, INDEX, NOTHING, Discard
 from gitralph.guard.reply import Reply, context, denied
-from gitralph.hook import entry, sessionfile
+from gitralph.hook import entry
 from gitralph.hook.event import Event, session_of
 from gitralph.records import path_records
 
@@ -59,14 +59,14 @@ def answer(event: Event, found: Sequence[Discard], environ: Mapping[str, str]) -
         with closing(ctx.repo):
             mode = _mode(ctx)
             try:
-                lost = _lost(ctx, one, session, deadline) if mode != OFF else {}
+                lost, own = _lost(ctx, one, session, deadline) if mode != OFF else ({}, [])
             except RalphError:  # git itself says what is wrong with the command when it runs
                 entry.log(ctx.layout, f"'{one.kind}' was let pass: git cannot tell what it would touch")
                 continue
             if not lost:
                 continue
             entry.log(ctx.layout, _logged(ctx, one, mode, session, len(lost)))
-            said, hints = _sentence(ctx, one, lost), _ways_out(ctx, event, one, session, lost)
+            said, hints = _sentence(ctx, one, lost), _ways_out(ctx, event, one, session, own)
             if mode == REFUSE:
                 return denied(event.agent, said, *hints)
             reply.out = reply.out or context(event.agent, "; ".join((said, *hints)))
@@ -116,11 +116,12 @@ def _untracked_folders(ctx: Context, specs: Sequence[str]) -> tuple[bytes, ...]:
     return tuple(row for row in nul.rows(ctx.repo.git.run("ls-files", *words)) if row.endswith(b"/"))
 
 
-def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> Losses:
-    """The lines of others that would be gone."""
+def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> tuple[Losses, list[bytes]]:
+    """The lines of others that would be gone, and the paths in which the session would lose some."""
     touched = _touched(ctx, one)
     own = set(path_records.family(ctx.layout, session))
     out: Losses = {}
+    ours = []
     for path, found in _read(ctx, list(touched)[:_PATHS], deadline):
         after = _after(ctx, one, path, touched[path], found)
         if after is None and one.overlay:
@@ -133,7 +134,9 @@ def _lost(ctx: Context, one: Discard, session: str, deadline: float) -> Losses:
         theirs: Counter[str | None] = Counter({who: n for who, n in counts.items() if who not in own})
         if theirs:
             out[path] = theirs
-    return out
+        if len(theirs) < len(counts):
+            ours.append(path)
+    return out, sorted(ours)
 
 
 def _read(ctx: Context, paths: Sequence[bytes], deadline: float) -> Iterator[tuple[bytes, OpenPath]]:
@@ -177,14 +180,14 @@ def _row(ctx: Context, path: bytes, counts: Mapping[str | None, int]) -> str:
     return f"{' and '.join(said)} in '{shown(path)}'"
 
 
-def _ways_out(ctx: Context, event: Event, one: Discard, session: str, lost: Losses) -> list[str]:
-    """Hints: commands that keep to the session's own lines."""
+def _ways_out(ctx: Context, event: Event, one: Discard, session: str, own: Sequence[bytes]) -> list[str]:
+    """Hints: commands that keep to the session's own lines, where it has any in these paths."""
     out = []
     stands = event.cwd is not None and os.path.realpath(event.cwd) == os.path.realpath(one.folder)
     git = "git" if stands else f"git -C {shlex.quote(one.folder)}"
-    if sessionfile.read(ctx.layout, session) is not None:
+    if own:
         named = f"--session {shlex.quote(ctx.called(session))}"
-        few = sorted(lost)[:_SHOWN] if one.specs else ()
+        few = own[:_SHOWN] if one.specs else ()
         paths = "".join(f" {as_pathspec(ctx, path)}" for path in few)
         verb = "commit" if one.kind == "git stash" else "undo"
         does = "commits" if verb == "commit" else "takes back"

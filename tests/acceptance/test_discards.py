@@ -270,12 +270,29 @@ def test_whose_lines_how_many_and_what_to_do_instead(mixed: Repo) -> None:
     assert f"2 lines of session '{theirs}' in 'f'" in done.said
     assert "2 lines that no session recorded in 'person'" in done.said
     hints = [row.removeprefix("hint: ") for row in done.said.splitlines() if row.startswith("hint: ")]
-    assert hints[0].startswith(f"git ralph undo --session {mine} -- f person  #")
+    assert hints[0].startswith(f"git ralph undo --session {mine} -- f  #")
     env = {**with_tool_on_path(mixed.env), "RALPH_SESSION": "S1"}
     for hint in hints:
         subprocess.run(hint, shell=True, cwd=mixed.root, env=env, check=True, capture_output=True)
     assert mixed.read("f") == changed(3, "yours").encode()
     assert mixed.read("person") == changed(5, "half done").encode()
+
+
+@pytest.mark.parametrize(
+    ("command", "own"),
+    [
+        ("git checkout -- own theirs", "undo --session {} -- own"),
+        ("git checkout -- theirs", None),
+        ("git clean -fd new", "undo --session {} -- new/mine"),
+        ("git stash -- theirs", None),
+        ("git reset --hard", "undo --session {}"),
+    ],
+)
+def test_only_what_the_session_would_lose_is_offered(mixed: Repo, command: str, own: str | None) -> None:
+    """The hint named the paths of others, in which undo finds nothing, and not the session's."""
+    said = ask(mixed, command).said
+    found = [row.partition("  #")[0] for row in said.splitlines() if "only your own lines" in row]
+    assert found == ([] if own is None else [f"hint: git ralph {own.format(mixed.called('S1'))}"])
 
 
 def test_a_stash_is_sent_to_commit(mixed: Repo) -> None:
