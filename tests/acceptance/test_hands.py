@@ -486,3 +486,14 @@ def test_a_persons_line_in_a_file_that_a_session_moves_is_not_the_movers(repo: R
     repo.ralph("commit", "--mine", "-m", "mine", "--", "a", "moved")
     repo.commit("S1")
     assert "no session" in repo.ralph("why", "moved:8").text
+
+
+def test_what_a_running_command_may_have_made_is_not_called_the_persons(repo: Repo) -> None:
+    """Where its session has nothing else yet, the hint called it the person's, and the hooks dead."""
+    repo.write("b", TEN + "a person's\n")
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    said = repo.ralph("commit", "--session", "S1", "-m", "x").said
+    assert "git commit -m x -- b  # they are yours" in said
+    assert "doctor" not in said
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}

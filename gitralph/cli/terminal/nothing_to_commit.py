@@ -23,15 +23,18 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
     told = {left.path for left in result.left}
     rows = [row for row in status.owners(ctx, result.session, paths) if row.path not in told]
     loose = [row.path for row in rows if row.owner == status.NOBODY]
+    # what a shell command of a session made, or one that still runs may have made
+    made = {row.path for row in rows if row.by_shell}
     if loose:
         output.note(_counted(loose) + " that no session recorded: " + few(loose, _NAMED))
-        for hint in _ways(ctx, result.session, loose[:_TYPED], messages):
+        for hint in _ways(ctx, result.session, loose[:_TYPED], made, messages):
             output.hint(hint)
     elif rows:
         names = sorted({ctx.called(session) for row in rows for session in row.sessions})
         output.note(f"what is uncommitted here is of session {' and '.join(map(repr, names))}")
         output.hint("git ralph status  # shows it")
-    if not session_choice.all_here(ctx.layout) and not any(left.by_shell for left in result.left):
+    by_shell = made or any(left.by_shell for left in result.left)
+    if not session_choice.all_here(ctx.layout) and not by_shell:
         output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
 
 
@@ -39,16 +42,19 @@ def _counted(paths: Sequence[bytes]) -> str:
     return f"{len(paths)} changed path{'s' if len(paths) != 1 else ''}"
 
 
-def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: Sequence[str]) -> list[str]:
+def _ways(
+    ctx: Context, session: str | None, paths: Sequence[bytes], made: set[bytes], messages: Sequence[str]
+) -> list[str]:
     # A path with characters that no terminal shows becomes a pattern, which could take another file along.
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
-    if known and not ctx.is_agent:
+    yours = [path for path in known if path not in made]
+    if yours and not ctx.is_agent:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
-        there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
+        there = [path for path in yours if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
         # A removed file has nothing to add, and git fails on it where the removal is staged.
         added = f"git add -- {' '.join(as_pathspec(ctx, path) for path in there)} && " if there else ""
-        given = " ".join(as_pathspec(ctx, path) for path in known)
+        given = " ".join(as_pathspec(ctx, path) for path in yours)
         out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
     # to assign, `a:1` means line 1 of a
     mine = " ".join(as_name(ctx, path) for path in known if b":" not in path)
