@@ -6,6 +6,7 @@ All texts are in working-tree form, with one form of line ends. ``commit``, ``st
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from copy import copy
@@ -17,6 +18,7 @@ from gitralph.decide import decision, hook_rewrites, text_chain
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at
 from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
+from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import (
@@ -30,6 +32,7 @@ from gitralph.hook.journal import (
     TextHunk,
     full_lines,
     replay,
+    text_id,
 )
 from gitralph.lines import give
 from gitralph.lines.formatting import told_apart
@@ -43,6 +46,8 @@ from gitralph.records.path_records import PathState
 
 FILES = (0, 0o100644, 0o100755)
 """Modes of plain files; 0 stands for no file."""
+
+_NUMBERS = itertools.count()
 
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
@@ -138,7 +143,8 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
     carried = _carried(scene, state) if texts and carry else []
-    converted = not is_plain(scene, state.path) or lost_crlf(head, disk, [*carried, *texts])
+    recorded = [*carried, *texts]
+    converted = not is_plain(scene, state.path) or _lost_crlf(scene, state.path, head, disk, recorded)
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
         head, disk = one_form(head), one_form(disk)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
@@ -274,11 +280,20 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     )
 
 
-def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
+def _lost_crlf(
+    scene: Scene, path: bytes, head: bytes | None, content: bytes | None, texts: list[Row]
+) -> bool:
     """True when only the records still have CRLF: a checkout wrote the file with LF, as the blob has it."""
     if any(_has_crlf(text) for text in (head, content)):
         return False
-    return any(_has_crlf(text) for _, before, after in texts for text in (before, after))
+    known = next((text for _, *both in texts for text in both if text and _has_crlf(text)), None)
+    if known is None:
+        return False
+    # Where git stores CRLF as it stands, somebody took it out, and that is a change like any other.
+    name = f"crlf-{next(_NUMBERS)}"
+    made = blobs.blobs_for(scene.bench, name, {path: Content(0o100644, known)}, scene.reader, scene.worktree)
+    entry = made[path]
+    return entry is not None and entry.oid.decode() != text_id(known)
 
 
 def _has_crlf(text: bytes | None) -> bool:

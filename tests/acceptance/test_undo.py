@@ -14,6 +14,7 @@ import pytest
 from gitralph.hook import journal
 from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
+from tests.support import shells
 from tests.support.repo import Repo
 
 __all__ = ["day"]
@@ -673,3 +674,19 @@ def test_amid_conflict_markers_it_is_refused(day: Repo) -> None:
     there = text(day)
     assert undo(day, "S1", code=4)["left"][0]["reason"] == "unmerged"
     assert text(day) == there
+
+
+@pytest.mark.parametrize("command", ["sed -i 's/$/\\r/' f", "mv w f"])
+def test_line_ends_that_a_session_wrote_come_back_where_git_converts_none(day: Repo, command: str) -> None:
+    """With LF on disk and in HEAD the records' CRLF was taken for one that a checkout had converted."""
+    day.write("w", "one\r\ntwo\r\n")
+    day.commit_all("w")
+    shells.run(day, "S1", command)
+    before = files(day)
+    assert b"\r\n" in before["f"]
+    assert undo(day, "S1")["status"] == "undone"
+    assert files(day) != before
+    assert undo(day, "S1", "--redo")["status"] == "redone"
+    assert files(day) == before
+    assert day.commit("S1").paths["f"] == "M"
+    assert day.blob("f") == before["f"]
