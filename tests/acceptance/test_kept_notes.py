@@ -110,3 +110,15 @@ def test_a_ref_that_cannot_be_written_fails_nothing(day: Repo) -> None:
     (noted.common / "refs/notes").mkdir()
     (noted.common / "refs/notes/ai.lock").write_text("")
     assert "no note could be written" in noted.ralph("status").said
+
+
+def test_a_bad_value_is_a_warning_since_the_commit_is_made(day: Repo) -> None:
+    """It ended the command as fatal, with the commit in HEAD."""
+    day.git("config", "ralph.notes", "maybe")
+    two(day)
+    head = day.head()
+    day.edit("S1", "f", (day.read("f") or b"") + b"more\n")
+    done = day.ralph("commit", "--session", "S1", "-m", "x")
+    assert "warning: bad value 'maybe' for 'ralph.notes'" in done.said
+    assert day.git("rev-parse", "HEAD^") == head
+    day.ralph("status")

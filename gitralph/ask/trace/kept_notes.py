@@ -26,7 +26,7 @@ _MOST = 2000
 
 def write_new_notes(ctx: Context) -> None:
     """Write the notes that HEAD's new commits lack. A failure is a warning: no command fails for it."""
-    if ctx.config.choice(KEY, OFF, GIT_AI) == OFF:
+    if not _are_wanted(ctx):
         return
     head = refs.read_head(ctx.repo).oid
     seen = _seen(ctx)
@@ -42,12 +42,21 @@ def write_new_notes(ctx: Context) -> None:
 
 def add(ctx: Context, commits: Sequence[str]) -> None:
     """Write the notes of commits that HEAD does not have, such as those of a new branch."""
-    if ctx.config.choice(KEY, OFF, GIT_AI) == OFF:
+    if not _are_wanted(ctx):
         return
     try:
         _write(ctx, list(commits)[-_MOST:])
     except (RalphError, OSError) as error:
         ctx.warn(f"no note could be written to '{notes.REF}': {error}")
+
+
+def _are_wanted(ctx: Context) -> bool:
+    """What the configuration says. The commit may have landed by now, so a bad value is a warning, too."""
+    try:
+        return ctx.config.choice(KEY, OFF, GIT_AI) != OFF
+    except RalphError as error:
+        ctx.warn(f"{error.message}; no notes are written")
+        return False
 
 
 def _seen(ctx: Context) -> str | None:
