@@ -56,8 +56,9 @@ class Config:
     def choice(self, key: str, default: str, *allowed: str) -> str:
         """One of a few words. Raises Fatal for any other word."""
         value = self.get(key) or default
-        if value not in (default, *allowed):
-            raise Fatal(f"bad value '{value}' for '{key}': use {', '.join((default, *allowed))}")
+        good = dict.fromkeys((default, *allowed))
+        if value not in good:
+            raise Fatal(f"bad value '{value}' for '{key}': use {', '.join(good)}")
         return value
 
     def names(self, section: str, variable: str) -> list[str]:

@@ -118,7 +118,7 @@ def test_a_value_git_does_not_know_is_refused(repo: Repo) -> None:
     repo.git("config", "commit.cleanup", "polish")
     repo.edit("S1", "a", MINE)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=128)
-    assert "commit.cleanup" in done.said
+    assert "for 'commit.cleanup': use default, strip, whitespace, verbatim, scissors" in done.said
 
 
 @pytest.mark.parametrize("mode", MODES)
