@@ -15,7 +15,7 @@ from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import RENDERED, Record, replay
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -174,7 +174,12 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     others = text_chain.others(scene, state)
     if not others:
         if content.mode != GITLINK:
-            return Outcome(path) if scene.is_as_in_head(path) else _take(scene, state, decision.WHOLE_FILE)
+            if scene.is_as_in_head(path):
+                return Outcome(path)
+            # The file may still hold a session's lines as they were before a hook rewrote them for a commit.
+            if any(record.op == RENDERED for record in state.journal.records) and _has_lines(scene, state):
+                return by_pieces.separated(scene, state, [])
+            return _take(scene, state, decision.WHOLE_FILE)
         found = _submodule(scene, state)
         return found if found.taken else Outcome(path)
     if scene.is_as_in_head(path) or content.mode == GITLINK:
@@ -188,6 +193,10 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         # the sessions' records explain the whole difference, so nothing is left for the person
         return Outcome(path)
     return by_pieces.separated(scene, state, others)
+
+
+def _has_lines(scene: Scene, state: PathState) -> bool:
+    return path_texts.whole_only(scene, state) is None and not is_binary(scene.contents[state.path].data)
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:

@@ -327,6 +327,23 @@ def test_a_move_of_a_sessions_lines_that_is_not_committed_is_taken_back_by_the_h
     assert repo.commit("S1").paths == {"sub/e": "M"}
 
 
+def test_what_a_hook_rewrote_in_a_sessions_commit_is_not_taken_back(repo: Repo) -> None:
+    """The hook ran beside the worktree, so the file has the line of before, which is no person's."""
+    hook = repo.git_dir / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsed -i 's/three of S1/THREE of S1/' a && git add a\n")
+    hook.chmod(0o755)
+    repo.edit("S1", "a", changed(l3="three of S1"))
+    repo.write("b", "a person's\n")
+    repo.commit("S1")
+    assert repo.blob("a").decode() == changed(l3="THREE of S1")
+    assert repo.read("a") == changed(l3="three of S1").encode()
+    assert patch(repo, "--", "a") == ""
+    repo.write("a", changed(8, l3="three of S1"))
+    assert mine(repo).paths == {"a": "M", "b": "M"}
+    assert repo.blob("a").decode() == changed(8, l3="THREE of S1")
+
+
 def test_a_sessions_new_file_is_not_offered_to_a_person(repo: Repo) -> None:
     repo.edit("S1", "theirs", "x\n")
     repo.write("ours", "y\n")
