@@ -19,8 +19,9 @@ was between a stash and its pop, or a reset took it back.
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Of these words count those of two letters and more
 that HEAD lacks, where there are such. So does a gap inside one block of these lines, which replaces lines of
-it, or stands beside a line with a word and beside no blank one; and a gap of blank lines beside such a line. It stays out where HEAD has
-what a record had put in the place of these lines: git or a person has only put them back.
+it, or stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a
+word. It stays out where HEAD has what a record had put in the place of these lines: git or a person has only
+put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -569,9 +570,9 @@ class Attempt:
         return not taken and bool(rims) and not any(weave.content(x).strip() for x in births)
 
     def _is_inside(self, made: Hunk) -> bool:
-        """Tell whether a hunk lies in one block of the session's lines, by what it took or what is around it.
+        """Tell whether a hunk lies in one block of the session's lines.
 
-        A line that only comes between two such as `}` and `return`, or beside a blank one, may belong anywhere.
+        A line that only comes between `}` and `return`, or beside a blank line, may belong anywhere.
         """
         birth = self.weave.birth
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
