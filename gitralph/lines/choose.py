@@ -190,12 +190,15 @@ class Attempt:
             return False
         if known.on_disk(EXISTS) and any(EXISTS in weave.hunks[n].dels for n in weave.units[unit].hunks):
             return False  # a deletion shows only while the file is gone
-        if any(map(known.on_disk, self._came(unit))):
+        came = self._came(unit)
+        if any(map(known.on_disk, [x for x in came if weave.says(x)] or came)):
             return True
         if any(known.left_head(x) for x in known.taken(unit) if known.brought_by(x) != over):
             return False  # HEAD has made the removal, too, so nothing will go on top later
         if births:
-            return any(self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births))
+            return any(
+                self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births) if killer != unit
+            )
         if any(map(known.on_disk, known.births(over))):
             return True
         if known.is_swept(unit):

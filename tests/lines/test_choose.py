@@ -433,3 +433,12 @@ def test_a_brace_that_head_and_the_file_kept_of_a_block_is_in_head() -> None:
     file.holds("pulled", YOURS, "}", ONE, TWO, THREE)
     file.person("pulled", YOURS, "by hand", "}", ONE, TWO, THREE)
     assert file.takes("s1") == ["pulled", YOURS, "}", ONE, TWO, THREE]
+
+
+def test_an_edit_of_which_a_brace_is_left_shows_no_more() -> None:
+    """Rule 4: a person took out what replaced the line, so it does not come from the record."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.edit("s2", ONE, YOURS, "{", THREE)
+    file.person(ONE, "{", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
