@@ -289,13 +289,9 @@ class Attempt:
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
                 if self._has_other_version(made):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
-            elif unit not in self.gone:
-                yield Bond(
-                    number,
-                    unit,
-                    Kind.REPLACES,
-                    stale=known.is_old(self.weave.hunks[self.weave.birth[line]].unit),
-                )
+            else:
+                is_old = known.is_old(known.born_by(line))
+                yield Bond(number, unit, Kind.REPLACES, stale=is_old, soft=unit in self.gone)
 
     def _never_comes(self, line: int) -> bool:
         """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.

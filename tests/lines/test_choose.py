@@ -442,3 +442,12 @@ def test_an_edit_of_which_a_brace_is_left_shows_no_more() -> None:
     file.edit("s2", ONE, YOURS, "{", THREE)
     file.person(ONE, "{", THREE)
     assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_what_a_given_up_piece_removed_goes_with_the_later_piece_in_its_place() -> None:
+    """Rule 3 holds of the session's own piece, too: HEAD had the first and the last version."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.person(ONE, "by hand", THREE)
+    file.edit("s1", ONE, "by hand, and corrected", THREE)
+    assert file.takes("s1", include_entangled=True) == [ONE, "by hand, and corrected", THREE]
