@@ -405,15 +405,6 @@ def test_a_correction_inside_a_block_follows_whatever_it_says() -> None:
     assert file.takes("s1") == [ONE, "def made():", "    pass", TWO, THREE]
 
 
-def test_a_line_that_came_back_does_not_come_beside_the_line_that_it_replaced() -> None:
-    file = three()
-    file.edit("s1", ONE, MINE, THREE)
-    file.person(ONE, TWO, THREE)
-    file.edit("s2", ONE, YOURS, THREE)
-    file.person(ONE, MINE, THREE)
-    assert file.refuses("s1") == {"stale"}
-
-
 def test_what_stands_before_a_blank_line_of_a_block_is_not_inside_it() -> None:
     """Rule 5: which of several blank lines is the session's nobody knows."""
     file = three()
