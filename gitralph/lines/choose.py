@@ -17,9 +17,9 @@ line, and nothing of the edit stands. A text of HEAD tells nothing while another
 was between a stash and its pop, or a reset took it back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
-words that they brought, or that only removes such lines. Of these words count those of two letters and more
-that HEAD lacks, where there are such. So does a gap inside one block of these lines, which replaces lines of
-it, or stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a
+words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
+not count, where there are others. So does a gap inside one block of these lines, which replaces lines of it,
+or stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a
 word. It stays out where HEAD has what a record had put in the place of these lines: git or a person has only
 put them back.
 
@@ -410,7 +410,7 @@ class Attempt:
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
-            others = beside.get(line, set[int]())
+            others = set(beside.get(line, ()))
             if line in known.changes:
                 others |= self.replaced_by(line)
                 others |= set(weave.hunks[weave.birth[line]].dels)
@@ -591,8 +591,8 @@ class Attempt:
 
         Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
         the gap that HEAD has already do not count: they were committed, and the session's lines came beside
-        them later. Every function says some words: where there are others, those of one letter prove nothing,
-        nor do those that HEAD has.
+        them later. Words of one character and words that HEAD has do not count, where there are others: every
+        function says some.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):

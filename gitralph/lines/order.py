@@ -102,7 +102,7 @@ def _keeps(step: Step, text: bytes | None) -> bool:
     # Count lines and ignore places: a line that moved within the file was not lost.
     added, removed = now - old, old - now
     # The written text shows nothing of a removal: a file that was put back looks like one in which the same
-    # place was rewritten. Then the text decides that the writer knew.
+    # place was rewritten. Only a line that came, and is kept, shows that the writer knew.
     if not any(map(is_telling, added)):
         return False
     return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
