@@ -177,7 +177,8 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
             if scene.is_as_in_head(path):
                 return Outcome(path)
             # The file may still hold a session's lines as they were before a hook rewrote them for a commit.
-            if any(record.op == RENDERED for record in state.journal.records) and _has_lines(scene, state):
+            is_rewritten = any(record.op == RENDERED for record in state.journal.records)
+            if is_rewritten and path_texts.has_lines(scene, state):
                 return by_pieces.separated(scene, state, [])
             return _take(scene, state, decision.WHOLE_FILE)
         found = _submodule(scene, state)
@@ -193,10 +194,6 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         # the sessions' records explain the whole difference, so nothing is left for the person
         return Outcome(path)
     return by_pieces.separated(scene, state, others)
-
-
-def _has_lines(scene: Scene, state: PathState) -> bool:
-    return path_texts.whole_only(scene, state) is None and not is_binary(scene.contents[state.path].data)
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:

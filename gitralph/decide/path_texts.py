@@ -318,6 +318,11 @@ def whole_only(scene: Scene, state: PathState) -> tuple[str, Why] | None:
     return None
 
 
+def has_lines(scene: Scene, state: PathState) -> bool:
+    """True when the file on disk is text whose lines can be told apart."""
+    return whole_only(scene, state) is None and not is_binary(scene.contents[state.path].data)
+
+
 def _first(scene: Scene, state: PathState) -> int | None:
     """The offset of the first record to read; None where more than STEP_LIMIT records may be pending.
 

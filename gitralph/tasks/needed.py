@@ -14,7 +14,6 @@ from gitralph.decide.inputs import Scene
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree
-from gitralph.git.texts import is_binary
 from gitralph.hook.journal import RENDERED, Journal
 from gitralph.lines import owners
 from gitralph.lines.terms import GAP
@@ -76,7 +75,7 @@ def _how(scene: Scene, state: PathState) -> str:
     # The usual case needs no weave: each record starts where the one before it ended.
     if is_clean and ends and is_exact and all(one.after == two.before for one, two in pairwise(records)):
         return NO
-    if not _has_lines(scene, state) or not is_exact:
+    if state.journal.damaged or not is_exact or not path_texts.has_lines(scene, state):
         return YES if not is_clean else NO if ends else A_WHILE
     known = path_texts.read(scene, state)
     if known.has_binary:
@@ -87,8 +86,3 @@ def _how(scene: Scene, state: PathState) -> str:
     ):
         return YES
     return A_WHILE if owners.may_return(known.pieces) else NO
-
-
-def _has_lines(scene: Scene, state: PathState) -> bool:
-    texts = not is_binary(scene.contents[state.path].data)
-    return texts and path_texts.whole_only(scene, state) is None and not state.journal.damaged
