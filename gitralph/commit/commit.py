@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
@@ -28,6 +28,7 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
+from gitralph.git.run import GitError
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
 from gitralph.records import passed_over, path_records
 from gitralph.words import advice, ways_out
@@ -128,9 +129,10 @@ def _see_filtered(ctx: Context, result: Result) -> None:
 
     The index then knows that they are clean, which whoever looks without running a filter cannot find out.
     """
-    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, result.changes)
-    if filtered:
-        uncommitted.refresh(ctx.repo, filtered)
+    with suppress(GitError):  # the commit is made by now
+        filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, result.changes)
+        if filtered:
+            uncommitted.refresh(ctx.repo, filtered)
 
 
 @dataclass(frozen=True)

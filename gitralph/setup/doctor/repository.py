@@ -1,6 +1,7 @@
 """Checks the state folder of the repository we are in, without writing to it."""
 
 import os
+import shlex
 import stat
 from dataclasses import dataclass
 
@@ -166,7 +167,7 @@ def _records(top: str) -> Check:
     detail = ", ".join(f"'{path}' line {line}" for path, line in found[:_DAMAGE_SHOWN])
     if len(found) > _DAMAGE_SHOWN:
         detail += f", and {len(found) - _DAMAGE_SHOWN} more"
-    fix = f"see what it tells of: sed -n {found[0][1]}p '{found[0][0]}'" if found else None
+    fix = f"see what it tells of: sed -n {found[0][1]}p {shlex.quote(found[0][0])}" if found else None
     return Check("damaged records", not found, detail or "0", fix, fatal=False)
 
 
