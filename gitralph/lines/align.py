@@ -89,20 +89,43 @@ _CELLS = 400_000
 
 
 def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
-    """Pair atoms with lines in their order: whole runs of what one hunk brought; of equal ones the older."""
+    """Pair atoms with lines in their order: whole runs of what one hunk brought.
+
+    Of equal ones the older counts, but not one that was gone when the other came.
+    """
     if len(atoms) * len(fresh) > _CELLS:
         return _by_longest_run(weave, atoms, fresh)
     # Of two equally good readings the one with older lines wins: all ages together are less than this unit.
     unit = (len(weave.hunks) + 1) * (len(atoms) + 1)
+    again = _came_again(weave, atoms)
     rows = list[OldLine]()
     for before, atom in zip([START, *atoms], atoms, strict=False):
         birth, more = weave.birth[atom], len(weave.hunks) - weave.birth[atom]
         was_there = birth == BASE and (weave.ops[atom] or [1])[0] >> 1 != BASE
-        cost = _THERE if was_there or shown[atom] or weave.visible(atom) else _GONE
+        is_likely = was_there and atom not in again
+        cost = _THERE if is_likely or shown[atom] or weave.visible(atom) else _GONE
         on = None if before == START or weave.birth[before] != birth else _ON * unit if birth != BASE else 0
+        if not is_likely and was_there:
+            on = None
         rows.append(OldLine(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))
     worth = [(_TOLD if is_telling(weave.texts[line]) else _SAID) * unit for line in fresh]
     return best_pairs(rows, fresh, worth)[1]
+
+
+def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
+    """The lines that were gone when an equal one came: beside it, or anywhere where it tells its place."""
+    found, beside = set[int](), dict[int, int]()
+    for atom in reversed(atoms):
+        line, gone = weave.line[atom], (weave.ops[atom] or [0])[-1] >> 1
+        if weave.visible(atom):
+            beside.clear()
+        elif is_telling(weave.texts[line]):
+            if any(weave.birth[each] > gone for each in weave.seen[line]):
+                found.add(atom)
+        elif beside.get(line, 0) > gone:
+            found.add(atom)
+        beside[line] = max(beside.get(line, 0), weave.birth[atom])
+    return found
 
 
 def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:

@@ -113,6 +113,8 @@ class CodeDay:
         self.known: list[str] = []
         self.tally: Counter[str] = Counter()
         self.faults: list[tuple[int, str, str]] = []
+        self.settled: dict[str, dict[str, tuple[int, set[str]]]] = {}
+        """Each session's paths that a call was done with and told of."""
 
     def play(self) -> CodeDay:
         with scratch() as folder:
@@ -263,11 +265,13 @@ class CodeDay:
             self.place.objects,
             includes,
             read=units,
+            told=self.settled.get(who, {}),
         )
         if document["status"] == "refused":
             faults = [*moved(commit), *staged(self.truth, commit)]
         else:
             faults = judge(self.truth, commit)
+            self.settled[who] = {**commit.told, **commit.settled}
         if commit.text(commit.after.head, FILE) == CUT:
             faults = [Fault("CUT", "a function", FILE, self._head() or "")]
         half = commit.text(before.index, FILE) == CUT
