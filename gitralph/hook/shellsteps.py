@@ -415,8 +415,10 @@ def _differs(made: Made) -> bool:
 
 
 def touched(before: bytes | None, after: bytes | None) -> set[bytes]:
-    """The telling lines that come or go by a step."""
-    old, new = Counter(journal.full_lines(before or b"")), Counter(journal.full_lines(after or b""))
+    """The telling lines that come or go by a step; a new line end changes none."""
+    old, new = (
+        Counter(line.rstrip(b"\r\n") for line in journal.full_lines(text or b"")) for text in (before, after)
+    )
     changed = (old - new) | (new - old)
     return {line.strip() for line in changed if any(chr(c).isalnum() or c > 127 for c in line)}
 

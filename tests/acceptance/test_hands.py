@@ -91,6 +91,18 @@ def test_both_changed_one_line_while_the_command_ran(repo: Repo) -> None:
     assert sorted(one["session"] for one in row["likely"]) == ["S1", "S2"]
 
 
+def test_new_line_ends_change_no_line_of_another(repo: Repo) -> None:
+    """V3: the command turned the whole file to CRLF; which line it wrote shows all the same."""
+    repo.git("config", "core.autocrlf", "input")
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/; s/$/\\r/' a")
+    text = repo.read("a")
+    assert text is not None
+    repo.edit("S2", "a", text.replace(b"line 8\r\n", b""))
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _lines(repo, "a") == [*TEN.splitlines()[:2], "three", *TEN.splitlines()[3:]]
+
+
 @pytest.mark.parametrize("command", ["chmod +x a", "sed -i 's/line 3/three/' a && chmod +x a"])
 def test_a_mode_that_either_of_two_windows_changed_is_nobodys(repo: Repo, command: str) -> None:
     """The event that saw it carries one session's name, which edits the file afterwards and commits."""
