@@ -6,8 +6,8 @@
 piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
 line that HEAD had before waits where HEAD alone has another in its place.
 
-3. Superseded: rule 2 does not hold where no line and no word is left of those other lines. The later piece
-goes, and the removals under those lines go with it.
+3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
+that go took all of them. The later piece goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
@@ -480,8 +480,8 @@ class Attempt:
         wrote = known.words(self._made_of(more))
         for unit in more:
             told = [x for x in known.births(unit) if known.weave.says(x)]
-            # where a gap took all that said something, a brace that the later piece took proves nothing
-            if not any(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
+            # who took one of these lines did not take what had stood in the place of the others
+            if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
                 return
             said = known.words(told) - known.words(known.taken(unit))
             if not said or not said.isdisjoint(wrote):

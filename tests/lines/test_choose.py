@@ -442,3 +442,22 @@ def test_what_a_given_up_piece_removed_goes_with_the_later_piece_in_its_place() 
     file.person(ONE, "by hand", THREE)
     file.edit("s1", ONE, "by hand, and corrected", THREE)
     assert file.takes("s1", include_entangled=True) == [ONE, "by hand, and corrected", THREE]
+
+
+def test_who_took_one_line_of_a_rewrite_away_did_not_take_what_stood_there_before() -> None:
+    """Rule 3: another session took the other lines, and its edit is not in the commit."""
+    file = File(text(ONE, TWO, THREE, "the fourth line"))
+    file.edit("s1", "alpha one", "beta two", "gamma three", "delta four")
+    file.edit("s2", "alpha one", "gamma three", "delta four")
+    file.edit("s3", YOURS, "more of it")
+    assert file.takes("s2") == [ONE, TWO, THREE, "the fourth line"]
+
+
+def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> None:
+    """Rule 3: who wrote instead of one of its lines waits, as he would where the others still stood."""
+    file = File(text(ONE, TWO, THREE, "the fourth line"))
+    file.edit("s1", "alpha one", "beta two", "gamma three", "delta four")
+    file.edit("s2", "alpha one", "some words", "gamma three", "delta four")
+    file.edit("s3", YOURS, "some words", "more of it")
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s2", "s3") == [YOURS, "some words", "more of it"]
