@@ -287,7 +287,7 @@ class Attempt:
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self._never_comes(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
-                if self._has_other_version(made):
+                if self._has_other_version(made) or self._lies_in_lost(made, line):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             else:
                 is_old = known.is_old(known.born_by(line))
@@ -585,6 +585,18 @@ class Attempt:
         known = self.known
         between = self.weave.between(made.left, made.right)
         return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
+
+    def _lies_in_lost(self, made: Hunk, line: int) -> bool:
+        """Tell whether HEAD lost a replaced line with a line beside it that the file still has."""
+        known, birth = self.known, self.weave.birth
+        return any(
+            x not in (START, END)
+            and birth[x] == birth[line]
+            and known.on_disk(x)
+            and not known.in_head[x]
+            and not self.counts(known.brought_by(x))
+            for x in (made.left, made.right)
+        )
 
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.
