@@ -239,7 +239,7 @@ class Attempt:
             if not known.in_head[line] and self.shows(line):
                 return True
             killer = known.unit(line)
-            if known.is_history(line) and self.takes(killer) and denied.get(killer, _DEEP + 1) > depth + 1:
+            if known.is_history(line) and self.counts(killer) and denied.get(killer, _DEEP + 1) > depth + 1:
                 if self.writes(killer, depth + 1, denied):
                     return True
                 denied[killer] = depth + 1

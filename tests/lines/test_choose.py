@@ -461,3 +461,15 @@ def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> No
     file.edit("s3", YOURS, "some words", "more of it")
     assert file.refuses("s2") == {"entangled"}
     assert file.takes("s2", "s3") == [YOURS, "some words", "more of it"]
+
+
+def test_a_correction_in_a_line_that_went_under_anothers_is_named() -> None:
+    """Rules 3 and 5: of the other's line nothing is left, and the person's word is still there."""
+    file = three()
+    file.edit("s1", ONE, "port eighty", TWO, THREE)
+    file.person(ONE, "port secure", TWO, THREE)
+    file.edit("s2", ONE, "gate secure", TWO, THREE)
+    file.edit("s1", ONE, "door secure", TWO, THREE)
+    answer = file.ask("s1")
+    assert answer.text == text(ONE, "door secure", TWO, THREE)
+    assert answer.includes == (UNRECORDED,)
