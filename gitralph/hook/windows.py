@@ -57,6 +57,11 @@ class ChangedPath:
         return self.before, self.after, self.base
 
     @property
+    def left(self) -> str | None:
+        """The blob id of what the command left there; HEAD's where the file was as in HEAD then."""
+        return self.base if self.after is None else self.after[0]
+
+    @property
     def is_known(self) -> bool:
         forms = [form for form in (self.before, self.after) if form is not None]
         return all(form[0] != UNKNOWN for form in forms)
@@ -296,6 +301,6 @@ def may_have_changed(
         # There is no picture: git did not answer in time, or a client was killed. Such a command may have
         # changed anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
-        if unknown or (row is not None and not (row.after is not None and row.after[0] in known)):
+        if unknown or (row is not None and row.left not in known):
             return True
     return False

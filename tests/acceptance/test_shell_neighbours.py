@@ -246,6 +246,16 @@ def test_what_two_commands_may_have_made_stays_so_beside_a_persons_line(repo: Re
     assert "may have made" not in repo.ralph("why", "a:8").text
 
 
+def test_a_correction_follows_beside_a_command_that_had_put_its_own_line_back(repo: Repo) -> None:
+    """When the command ended the file was as in HEAD, so the person's change came later."""
+    shells.run(repo, "S2", "sed -i 's/^line 3$/three/' a")
+    shells.run(repo, "S2", "sed -i 's/^three$/line 3/' a")
+    shells.run(repo, "S1", "sed -i 's/^line 8$/eight of S1/' a")
+    repo.write("a", changed(8, "eight of a person"))
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(8, "eight of a person")
+
+
 def test_an_agent_is_not_told_to_take_what_another_may_have_made(repo: Repo) -> None:
     other = Shell(repo, "S2").begin()
     shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
