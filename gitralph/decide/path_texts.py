@@ -267,7 +267,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    onto = record.op == "rename-to" and before is None
+    moved = record.op == "rename-to"
     return Step(
         key,
         record.session,
@@ -275,7 +275,8 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         after,
         head=head,
         seen=record.seen,
-        onto=onto,
+        onto=moved and before is None,
+        moved=moved,
         by_shell=record.by_shell,
     )
 
@@ -490,7 +491,7 @@ def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) ->
     first = rows[0]
     start = carried[0].before if head is None else head
     came = first._replace(key=first.key + ARRIVED, after=start)
-    return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
+    return [came, *carried, first._replace(before=first.after, onto=False, moved=False), *rows[1:]]
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:

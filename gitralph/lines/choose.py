@@ -14,7 +14,8 @@ the line is committed from the record. Not so where HEAD had a text without the 
 for it, or lost another line that the edit took as well; nor where the piece only added lines and the edit
 replaced all of them without keeping a word; nor where the file went back since to a text from before the
 line, and nothing of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it
-was between a stash and its pop, or a reset took it back.
+was between a stash and its pop, or a reset took it back. A line that came with a file which was moved over
+another is committed as it came, also where a gap took it, unless the gap brought others back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
@@ -97,7 +98,7 @@ class Attempt:
             if step_of(unit.key) in shells
         }
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
-        moves = {step.key for step in steps if step.onto}
+        moves = {step.key for step in steps if step.moved}
         self.moves = {n for n, unit in enumerate(known.weave.units) if step_of(unit.key) in moves}
         """The pieces that brought a moved file, whose lines their session did not write."""
         self.gone = set[int]()
@@ -183,7 +184,10 @@ class Attempt:
 
     def _is_seen(self, unit: int, over: int, depth: int) -> bool:
         known, weave = self.known, self.weave
-        if depth > _DEEP or (weave.units[unit].owner is None and not self.corrects(unit, over)):
+        if depth > _DEEP:
+            return False
+        is_gap = weave.units[unit].owner is None
+        if is_gap and not self.corrects(unit, over) and not self.is_on_moved(unit, over):
             return False
         births = known.births(unit)
         if any(known.in_head[x] for x in births):
@@ -597,6 +601,12 @@ class Attempt:
             and not self.counts(known.brought_by(x))
             for x in (made.left, made.right)
         )
+
+    def is_on_moved(self, gap: int, over: int) -> bool:
+        """Tell whether a gap changed lines that came with a moved file, and brought no others back."""
+        made = [self.weave.hunks[n] for n in self.weave.units[gap].hunks]
+        is_other = any(self._has_other_version(one) or any(x > NEWLINE for x in one.undels) for one in made)
+        return over in self.moves and not is_other
 
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.

@@ -65,7 +65,10 @@ def caught(
     asked = {*came, *went}
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)
-    found = _counted(head, text, disk, changes, owners, names, asked, superseded, strict, held)
+    # HEAD had them under another name, and gets them as they came, whatever a person made of them since
+    moved = [step.after for step in steps if step.moved and step.owner in owners]
+    over = asked if strict else {line for after in moved for line in split_lines(after)}
+    found = _counted(head, text, disk, changes, owners, names, asked, superseded, over, held)
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
@@ -89,7 +92,7 @@ def _counted(
     names: set[str | None],
     asked: Collection[bytes],
     superseded: Mapping[bytes, Collection[str | None]],
-    strict: bool,
+    over: Container[bytes],
     held: Container[bytes],
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
@@ -136,7 +139,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] not in owners and (strict or last[line] is not None)
+            is_over = line in last and last[line] not in owners and (line in over or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
             if line not in held and first.get(line) not in (None, *names):

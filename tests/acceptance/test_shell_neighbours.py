@@ -331,3 +331,16 @@ def test_another_moves_a_file_over_one_that_a_running_command_might_have_changed
     shell.end()
     assert repo.commit("S1").status == "nothing"
     assert repo.commit("S2").paths == {"a": "M", "b": "D"}
+
+
+def test_a_persons_change_in_a_file_that_a_command_moved_over_another_stays_out(repo: Repo) -> None:
+    """A command's picture has what stood there before; that makes the lines no more its session's."""
+    repo.write("b", "port eighty\nhost\n")
+    repo.commit_all("b")
+    shells.run(repo, "S1", "mv b a")
+    repo.write("a", "port secure\nhost\n")
+    answer = repo.commit("S1")
+    assert answer.paths == {"a": "M", "b": "D"}
+    assert _text(repo, "a") == "port eighty\nhost\n"
+    assert "committed as it was recorded" in answer.said
+    assert repo.commit(None, "--mine").paths == {"a": "M"}

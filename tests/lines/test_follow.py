@@ -127,3 +127,18 @@ def test_a_removal_goes_with_the_line_that_came_for_it() -> None:
     mine, theirs, there = (b"one\n" + other + b"\ntwo\n" for other in (b"of S1", b"by S2", b"a person's"))
     steps = [Step("0", "S1", head, mine), Step("1", "S2", mine, theirs)]
     assert separate(head, steps, there, owners={"S1"}).text == head
+
+
+def test_a_change_of_a_line_that_came_with_a_moved_file_is_no_correction() -> None:
+    """Who moves a file over another has seen both, and wrote none of its lines: they go as they came."""
+    there, came = b"one\ntwo\n", b"three words here\nfour\n"
+    for now in (b"three words now", b"other text", b"a\nb"):
+        changed = came.replace(b"three words here", now)
+        answer = separate(there, [Step("0", "S1", there, came, moved=True)], changed, owners={"S1"})
+        assert (answer.text, answer.includes) == (came, ())
+
+
+def test_lines_of_a_moved_file_do_not_come_where_a_person_put_the_old_ones_back() -> None:
+    there, came, back = b"line 1\nline 2\n", b"three words here\nfour\n", b"line 1\nline two\n"
+    answer = separate(there, [Step("0", "S1", there, came, moved=True)], back, owners={"S1"})
+    assert answer.text == there
