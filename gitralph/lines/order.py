@@ -67,7 +67,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
 
 
 def _told_later(waiting: Sequence[Step]) -> list[int]:
-    """Return the shell command that made the text which the first record found.
+    """Return the shell command that made, or may have made, the text which the first record found.
 
     Its record comes later, since a command is recorded when it ends.
     """
@@ -75,7 +75,8 @@ def _told_later(waiting: Sequence[Step]) -> list[int]:
     for at in range(1, min(len(waiting), _REACH)):
         step = waiting[at]
         # An edit that leads back to where the first record began is an undo made after it.
-        if step.by_shell and step.after == first.before != step.before and step.before != first.after:
+        is_shell = step.by_shell or step.offered
+        if is_shell and step.after == first.before != step.before and step.before != first.after:
             return [at]
     return []
 

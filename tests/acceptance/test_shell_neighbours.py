@@ -344,3 +344,26 @@ def test_a_persons_change_in_a_file_that_a_command_moved_over_another_stays_out(
     assert _text(repo, "a") == "port eighty\nhost\n"
     assert "committed as it was recorded" in answer.said
     assert repo.commit(None, "--mine").paths == {"a": "M"}
+
+
+def test_a_move_of_a_file_whose_deletion_a_stash_holds(repo: Repo) -> None:
+    """`git stash apply` would take the file away as well, but it brings no text to another name."""
+    repo.git("rm", "-q", "a")
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", "mv a moved")
+    assert repo.commit("S1").paths == {"a": "D", "moved": "A"}
+
+
+def test_what_a_command_and_another_may_both_have_made_is_said(repo: Repo) -> None:
+    """The command's record comes after that of the edit which took one of its lines away.
+
+    What a person did before is in no record, so the texts alone do not lead from one to the other.
+    """
+    repo.edit("S1", "a", changed(9, "nine"))
+    repo.write("a", changed(9, "nine").replace("line 6\n", ""))
+    shell = Shell(repo, "S1").begin().work("sed -i '2i first\\nsecond' a")
+    repo.edit("S2", "a", (repo.read("a") or b"").replace(b"first\n", b""))
+    shell.end()
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"a": "M"}, {"a": "contested"})
+    assert _text(repo, "a") == changed(9, "nine")
