@@ -163,6 +163,8 @@ class Case:
         places += [FILE] if self.new is None else []
         if any(self.wrote(one) for one in self.truth.brought_again(self.path, line)):
             return  # git did what the session had done
+        if self.truth.taken_again(self.path, line) & ({self.who} | self.names - {HUMAN}):
+            return
         if self.truth.edit(self.path, line).step < self.moved_at:
             return
         if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):

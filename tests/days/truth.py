@@ -81,6 +81,10 @@ class Truth:
     """A line, and those that an edit put in its place, with the last step that did."""
     by_git: dict[Key, dict[str, int]] = field(default_factory=dict)
     """The same of what git put in the place of a line: who takes that away takes the line."""
+    takers: dict[Key, set[str]] = field(default_factory=dict)
+    """A line or word, and all who ever took it away."""
+    by_git_at: dict[Key, int] = field(default_factory=dict)
+    """A line or word, and the last step in which git took it away."""
     corrects: dict[Key, set[str]] = field(default_factory=dict)
     """What a person wrote, and the sessions in place of whose lines, or amid whose lines, it came."""
     in_head: set[str] = field(default_factory=set)
@@ -165,6 +169,11 @@ class Truth:
                 away[old] = self.equal.get(path, 0), step
             for token in now - was:
                 self.author.setdefault(token, actor)
+            for token in was - now:
+                if actor == GIT:
+                    self.by_git_at[path, token] = step
+                else:
+                    self.takers.setdefault((path, token), set()).add(actor)
             if actor == GIT:
                 there = self._ended.get(path) if old is None else old
                 self._pair(step, path, there or (), new or (), self.by_git)
@@ -267,6 +276,12 @@ class Truth:
         edited = {new for (_, old), news in self.instead.items() if old == line for new in news}
         put_back = {one for one in edited if self.edit(path, one).actor == HUMAN and self.edit(path, one).put}
         return edited & (self.by_git.get((path, line), {}).keys() | put_back)
+
+    def taken_again(self, path: str, line: str) -> set[str]:
+        """Who had taken a line away, here or at the path that the file had, before git did, as of a stash."""
+        if self.by_git_at.get((path, line), 0) <= self.edit(path, line).step:
+            return set()
+        return {who for at in (path, self.moved_from(path)[1]) for who in self.takers.get((at, line), ())}
 
     def came_instead(self, path: str, line: str, since: int = 0) -> set[str]:
         """All lines that came in the place of a line since a step, directly or through others."""
