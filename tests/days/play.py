@@ -216,7 +216,7 @@ class Player:
             self.heard.append(f"  -> {document['status']} {left}")
             self.heard += [f"     note: {note}" for note in document["notes"]]
         if dry is not None:
-            faults += agreement(dry, document, pending)
+            faults += agreement(dry, document, pending, step.actor)
             faults += self._listed(step.actor, dry)
         commit = self._commit(step, before, after, document)
         if document["status"] == "refused":
@@ -275,7 +275,7 @@ class Player:
         """`ls-files` names the paths that a commit finds something in."""
         listed = self.before_commit
         found = {row["path"] for row in dry["paths"]}
-        found |= {row["path"] for row in dry["left"] if row["reason"] not in NONE_OF_IT}
+        found |= {row["path"] for row in dry["left"] if is_pending(row, who)}
         listed -= {row["path"] for row in dry["left"] if row["reason"] == "gone"}  # either will do
         wrong = found - listed if dry["status"] == "refused" or waits(dry) else found ^ listed
         return [
@@ -364,13 +364,15 @@ def wording(text: str) -> str:
     return re.sub(r"lines? [\d-]+|\d+", "N", text)
 
 
-def agreement(dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | None) -> list[Fault]:
+def agreement(
+    dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | None, who: str = ""
+) -> list[Fault]:
     """A dry run says what the commit then does, and the list of sessions counts the same."""
     faults = []
     same = {"dry-run": "committed"}.get(dry["status"], dry["status"])
     if same != real["status"] or dry["paths"] != real["paths"]:
         faults.append(Fault("DRY", f"{dry['status']}, then {real['status']}"))
-    found = bool(dry["paths"]) or any(row["reason"] not in NONE_OF_IT for row in dry["left"])
+    found = bool(dry["paths"]) or any(is_pending(row, who) for row in dry["left"])
     # what waits for another session's commit is pending, though a commit finds nothing to take yet
     found = found or dry["status"] == "refused" or waits(dry)
     if pending is not None and (pending > 0) != found:
@@ -382,6 +384,12 @@ def agreement(dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | No
 
 NONE_OF_IT = ("unchanged", "gone", "shell")
 """Reasons that leave nothing pending; what a shell made is offered, and pending once it is asked for."""
+
+
+def is_pending(row: Mapping[str, Any], who: str) -> bool:
+    """Tell whether something of the session is left; what one of several may have made is nobody's."""
+    may_be_both = row["reason"] == "contested" and who in row["sessions"]
+    return row["reason"] not in NONE_OF_IT and not may_be_both
 
 
 def waits(dry: Mapping[str, Any]) -> bool:
