@@ -170,8 +170,17 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     if moved is not None and not is_told:
         steps = _arrived(steps, moved)
     heads = Heads(scene, state, [r for r, _, _ in (*carried, *texts)], converted)
+    if not is_told:
+        moves = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.head}
+        steps = [_with_came(step, moves[step.key], heads) if step.key in moves else step for step in steps]
     steps = told_apart(steps, heads.lines)
     return PathTexts(head, disk, steps, converted, seen, moved, heads, tuple(r for r, _, _ in carried))
+
+
+def _with_came(step: Step, record: Record, heads: Heads) -> Step:
+    """A step that moved a file here, with the lines that HEAD had under its old name."""
+    there = heads.text(record.head or "", record.other_path)
+    return step._replace(came=frozenset(split_lines(there)))
 
 
 class Heads:
@@ -267,7 +276,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    moved = record.op == "rename-to"
+    onto = record.op == "rename-to" and before is None
     return Step(
         key,
         record.session,
@@ -275,8 +284,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         after,
         head=head,
         seen=record.seen,
-        onto=moved and before is None,
-        moved=moved,
+        onto=onto,
         by_shell=record.by_shell,
     )
 
@@ -491,7 +499,7 @@ def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) ->
     first = rows[0]
     start = carried[0].before if head is None else head
     came = first._replace(key=first.key + ARRIVED, after=start)
-    return [came, *carried, first._replace(before=first.after, onto=False, moved=False), *rows[1:]]
+    return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:

@@ -98,9 +98,13 @@ class Attempt:
             if step_of(unit.key) in shells
         }
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
-        moves = {step.key for step in steps if step.moved}
-        self.moves = {n for n, unit in enumerate(known.weave.units) if step_of(unit.key) in moves}
-        """The pieces that brought a moved file, whose lines their session did not write."""
+        moves = {step.key: step for step in steps if step.onto or step.came}
+        self.moves = {
+            n: moves[step_of(unit.key)].came
+            for n, unit in enumerate(known.weave.units)
+            if step_of(unit.key) in moves
+        }
+        """For each piece that brought a moved file: the lines that HEAD had under its old name."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
         # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
@@ -138,6 +142,12 @@ class Attempt:
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
             or (known.is_undone(line) and not any(map(known.on_disk, known.births(killer))))
+        ):
+            return False
+        if (
+            self.weave.units[killer].owner is None
+            and not self.is_of_move(line)
+            and not self.corrects(killer, unit)
         ):
             return False
         return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)
@@ -546,7 +556,13 @@ class Attempt:
 
     def _is_own(self, line: int) -> bool:
         unit = self.known.brought_by(line)
-        return not self.known.in_head[line] and self.takes(unit) and unit not in self.moves
+        # of a file that HEAD had not either nobody knows whose its lines were
+        is_moved = unit in self.moves and (self.is_of_move(line) or not self.moves[unit])
+        return not self.known.in_head[line] and self.takes(unit) and not is_moved
+
+    def is_of_move(self, line: int) -> bool:
+        """Tell whether a line came with a moved file, and HEAD had it under the old name."""
+        return self.weave.content(line) in self.moves.get(self.known.brought_by(line), ())
 
     def _follows(self, unit: int, how: str) -> bool:
         known, weave = self.known, self.weave
@@ -606,7 +622,7 @@ class Attempt:
         """Tell whether a gap changed lines that came with a moved file, and brought no others back."""
         made = [self.weave.hunks[n] for n in self.weave.units[gap].hunks]
         is_other = any(self._has_other_version(one) or any(x > NEWLINE for x in one.undels) for one in made)
-        return over in self.moves and not is_other
+        return bool(self.moves.get(over)) and not is_other
 
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.

@@ -66,8 +66,7 @@ def caught(
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)
     # HEAD had them under another name, and gets them as they came, whatever a person made of them since
-    moved = [step.after for step in steps if step.moved and step.owner in owners]
-    over = asked if strict else {line for after in moved for line in split_lines(after)}
+    over = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
     found = _counted(head, text, disk, changes, owners, names, asked, superseded, over, held)
     if found is not None:
         return found

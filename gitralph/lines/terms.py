@@ -48,8 +48,8 @@ class Step(NamedTuple):
 
     `owner` None marks a gap. `over` are the keys of earlier steps whose result `before` lacks: the step was
     written from an old read (see `order.chain`). `head` is the commit that was HEAD at the time. `seen`:
-    `before` stood on disk right before the edit. `moved`: a file was moved here. `onto`: that too, and
-    nobody saw what stood here before.
+    `before` stood on disk right before the edit. `onto`: a file was moved here, and nobody saw what stood
+    here before. `came`: the lines that HEAD had under the name from which the file was moved here.
 
     `takes` are unrecorded lines that this step gives to its owner; such a step changes no text (see
     `handover`). `undoes` are the names of units that this step took back, `restores` those that it brought
@@ -70,7 +70,7 @@ class Step(NamedTuple):
     restores: tuple[str, ...] = ()
     offered: bool = False
     by_shell: bool = False
-    moved: bool = False
+    came: frozenset[bytes] = frozenset()
 
 
 class LeftEdit(NamedTuple):

@@ -134,11 +134,15 @@ def test_a_change_of_a_line_that_came_with_a_moved_file_is_no_correction() -> No
     there, came = b"one\ntwo\n", b"three words here\nfour\n"
     for now in (b"three words now", b"other text", b"a\nb"):
         changed = came.replace(b"three words here", now)
-        answer = separate(there, [Step("0", "S1", there, came, moved=True)], changed, owners={"S1"})
+        answer = separate(
+            there, [Step("0", "S1", there, came, came=frozenset(came.split(b"\n")))], changed, owners={"S1"}
+        )
         assert (answer.text, answer.includes) == (came, ())
 
 
 def test_lines_of_a_moved_file_do_not_come_where_a_person_put_the_old_ones_back() -> None:
     there, came, back = b"line 1\nline 2\n", b"three words here\nfour\n", b"line 1\nline two\n"
-    answer = separate(there, [Step("0", "S1", there, came, moved=True)], back, owners={"S1"})
+    answer = separate(
+        there, [Step("0", "S1", there, came, came=frozenset(came.split(b"\n")))], back, owners={"S1"}
+    )
     assert answer.text == there
