@@ -278,7 +278,7 @@ class Attempt:
             yield from self._old_reads()
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
-            for unit in sorted(self.wanted & known.by_unit.keys()):
+            for unit in sorted(self.wanted & known.by_unit.keys() - {BASE}):
                 yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=known.is_old(maker))
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
