@@ -19,9 +19,9 @@ another is committed as it came, also where a gap took it, unless the gap brough
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
-not count, where there are others. So does a gap inside one block of these lines, which replaces lines of it,
-or stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a
-word. It stays out where HEAD has what a record had put in the place of these lines: git or a person has only
+not count, where there are others. So does a gap inside one block of these lines, which replaces lines of it
+and brings no paragraph, or stands beside a line with a word and beside no blank one; and a gap of blank lines
+beside a line with a word. It stays out where HEAD has what a record had put in the place of these lines: git or a person has only
 put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
@@ -598,6 +598,8 @@ class Attempt:
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         around = [self.weave.content(x) for x in rims]
         is_sure = bool(made.dels) or (any(map(is_telling, around)) and all(map(bytes.strip, around)))
+        blank = [sum(not self.weave.content(x).strip() for x in lines) for lines in (made.births, made.dels)]
+        is_sure = is_sure and blank[0] <= blank[1]  # who brings a paragraph writes something of his own
         return len(rims) == 2 and is_sure and len({birth[x] for x in (*rims, *made.dels)}) == 1
 
     def _has_other_version(self, made: Hunk) -> bool:

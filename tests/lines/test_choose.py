@@ -473,3 +473,13 @@ def test_a_correction_in_a_line_that_went_under_anothers_is_named() -> None:
     answer = file.ask("s1")
     assert answer.text == text(ONE, "door secure", TWO, THREE)
     assert answer.includes == (UNRECORDED,)
+
+
+def test_a_paragraph_inside_a_block_is_its_writers() -> None:
+    """Rule 5: between two functions of a session a person wrote one of his own, and corrected the first."""
+    file = three()
+    made, more = ["made() {", "  its text", "}", ""], ["more() {", "  other text", "}"]
+    file.edit("s1", ONE, *made, *more, TWO, THREE)
+    by_hand = ["made() {", "  by hand", "}", "", "hand() {", "  new words", "}", ""]
+    file.person(ONE, *by_hand, *more, TWO, THREE)
+    assert file.refuses("s1") == {"stale"}
