@@ -398,10 +398,15 @@ class _Credits(_States):
                 if other > NEWLINE and not self.on_disk(other) and other not in gap.dels:
                     self._set(other, number, False, number)
 
+    def _is_there(self, line: int) -> bool:
+        """Tell whether the file has a line, or all that came in its place."""
+        instead = self.weave.hunks[self.credit(line)].births
+        return self.on_disk(line) or (bool(instead) and all(map(self.on_disk, instead)))
+
     def _did_again(self, number: int, gap: Hunk) -> None:
         """A removal by a gap is credited to a record that made the same removal before.
 
-        The gap must also have removed all that the record put there.
+        What the record put there must stand there again, or what came in its place.
         """
         again = set(gap.dels)
         for line in gap.dels:
@@ -411,7 +416,7 @@ class _Credits(_States):
                 record = self.weave.hunks[before[-1]]
                 if EXISTS in again and EXISTS not in record.dels:
                     continue  # a deleted file takes its lines along, whoever had taken them before
-                is_there = all(map(self.on_disk, record.births)) if record.births else not gap.births
+                is_there = all(map(self._is_there, record.births)) if record.births else not gap.births
                 rest = [x for x in record.dels if x not in again]
                 if is_there and all(not self.on_disk(x) and self.credit(x) == before[-1] for x in rest):
                     changes[-1] = (number, False, before[-1])

@@ -483,3 +483,17 @@ def test_a_paragraph_inside_a_block_is_its_writers() -> None:
     by_hand = ["made() {", "  by hand", "}", "", "hand() {", "  new words", "}", ""]
     file.person(ONE, *by_hand, *more, TWO, THREE)
     assert file.refuses("s1") == {"stale"}
+
+
+def test_a_corrected_line_that_a_stash_brings_back_takes_what_it_had_taken() -> None:
+    """HEAD had the line of before and the corrected one: the pop's removal is that of the first edit."""
+    file = three()
+    own, by_hand = f"{TWO}, own", f"{TWO}, own and by hand"
+    file.edit("s1", ONE, own, THREE)
+    file.person(ONE, by_hand, THREE)
+    file.edit("s2", ONE, by_hand, THREE, YOURS)
+    file.person(ONE, TWO, THREE)
+    file.edit("s1", MINE, ONE, TWO, THREE)
+    file.holds(MINE, ONE, TWO, THREE)
+    file.person(MINE, ONE, by_hand, THREE, YOURS)
+    assert file.takes("s1") == [MINE, ONE, by_hand, THREE]
