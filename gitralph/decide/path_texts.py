@@ -179,7 +179,8 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
 
 def _with_came(step: Step, record: Record, heads: Heads) -> Step:
     """A step that moved a file here, with the lines that HEAD had under its old name."""
-    there = heads.text(record.head or "", record.other_path)
+    old = record.other_path
+    there = heads.text(record.head, old) if record.head and old is not None else None
     return step._replace(came=frozenset(split_lines(there)))
 
 
@@ -498,7 +499,7 @@ def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) ->
     """The steps of a moved file: it arrives as HEAD had it, then come edits before and after the move."""
     first = rows[0]
     start = carried[0].before if head is None else head
-    came = first._replace(key=first.key + ARRIVED, after=start)
+    came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(start)))
     return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
 
 

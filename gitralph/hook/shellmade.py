@@ -66,17 +66,19 @@ class _Finder:
         plain = [name for name in paths if filtered is not None and paths[name] not in filtered]
         self.texts = hook_git.texts(*asked, self._wanted(rows, paths, plain), self.environ, self.deadline)
         stashed = self._stashed(plain)
-        out, gits = list[Made](), list[Made]()
+        out, perhaps = list[Made](), list[Made]()
         for name, form in rows:
             one = self._made(name, paths[name], form, name in plain)
             if one is None:
                 self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
                 continue
-            of_stash = one.is_known and any(shellsteps.is_gits(one, *each) for each in stashed.get(name, ()))
-            (gits if of_stash else out).append(one)
-        # a stash may hold the same deletion, but it did not bring the text to where the command moved it
-        came = {one.after for one in out if one.is_known}
-        return out + [one for one in gits if one.after is None and one.before in came]
+            stashes = stashed.get(name, ()) if one.is_known else ()
+            popped = [is_gone for texts, is_gone in stashes if shellsteps.is_gits(one, texts, is_gone)]
+            if not any(popped):
+                (perhaps if popped else out).append(one)
+        # a stash that is still there may hold the same deletion, but it brought the text to no other name
+        came = {one.after for one in out if one.is_known and one.before != one.after}
+        return out + [one for one in perhaps if one.after is None and one.before in came]
 
     def _is_of_git(self, name: str, form: ChangedPath) -> bool:
         """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""

@@ -113,14 +113,16 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
 
 
 def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
-    """The lines that were gone when an equal one came: beside it, or anywhere where it tells its place."""
-    found, beside = set[int](), dict[int, int]()
+    """The lines that were gone when an equal one came: right below, or anywhere if it tells its place."""
+    found, beside, latest = set[int](), dict[int, int](), dict[int, int]()
     for atom in reversed(atoms):
         line, gone = weave.line[atom], (weave.ops[atom] or [0])[-1] >> 1
         if weave.visible(atom):
             beside.clear()
         elif is_telling(weave.texts[line]):
-            if any(weave.birth[each] > gone for each in weave.seen[line]):
+            if line not in latest:
+                latest[line] = max(weave.birth[each] for each in weave.seen[line])
+            if latest[line] > gone:
                 found.add(atom)
         elif beside.get(line, 0) > gone:
             found.add(atom)

@@ -4,10 +4,12 @@
 
 2. Built on: a piece may replace lines that another piece brought and HEAD lacks. Then it waits for that other
 piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
-line that HEAD had before waits where HEAD alone has another in its place.
+line that HEAD had before waits where HEAD alone has another in its place, and one that replaced a line of
+HEAD where HEAD has lost that and a line beside it, which the file still has.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
-that go took all of them. The later piece goes, and the removals under those lines go with it.
+that go took each of them that says something. The later piece goes, and the removals under those lines go
+with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
@@ -15,7 +17,7 @@ for it, or lost another line that the edit took as well; nor where the piece onl
 replaced all of them without keeping a word; nor where the file went back since to a text from before the
 line, and nothing of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it
 was between a stash and its pop, or a reset took it back. A line that came with a file which was moved over
-another is committed as it came, also where a gap took it, unless the gap brought others back.
+another is committed as it came, also where a gap took it, unless the gap also brought older lines back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
@@ -110,6 +112,8 @@ class Attempt:
         # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
         # with each step. They hang on the texts alone, not on what is wanted.
         self._seen = dict[tuple[int, int, int], bool]()
+        self._corrects = dict[tuple[int, int], bool]()
+        self._ended = dict[int, bool]()
 
     # --- what goes ---
 
@@ -139,8 +143,7 @@ class Attempt:
             or not self.takes(unit)
             or self.is_over(line)
             or self.counts(killer)
-            or self.is_taken_back(unit)
-            or any(known.in_head[x] for x in known.births(unit))
+            or self.has_ended(unit)
             or (known.is_undone(line) and not any(map(known.on_disk, known.births(killer))))
         ):
             return False
@@ -150,7 +153,8 @@ class Attempt:
             and not self.corrects(killer, unit)
         ):
             return False
-        return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)
+        is_whole = self.is_replaced_whole(unit, killer) and not self.is_of_move(line)
+        return self.is_seen(killer, unit) and not is_whole
 
     def is_over(self, line: int) -> bool:
         """Tell whether a line that is gone stays gone:
@@ -161,6 +165,13 @@ class Attempt:
         if line not in self._over:
             self._over[line] = known.is_settled(line) or known.is_replaced_in_head(line)
         return self._over[line]
+
+    def has_ended(self, unit: int) -> bool:
+        """Tell whether HEAD has a line of a piece, or the piece was taken back."""
+        if unit not in self._ended:
+            is_in_head = any(self.known.in_head[x] for x in self.known.births(unit))
+            self._ended[unit] = is_in_head or self.is_taken_back(unit)
+        return self._ended[unit]
 
     def is_taken_back(self, unit: int) -> bool:
         """Tell whether a piece was taken back: all it brought is gone, and all it removed is there."""
@@ -494,7 +505,7 @@ class Attempt:
         wrote = known.words(self._made_of(more))
         for unit in more:
             told = [x for x in known.births(unit) if known.weave.says(x)]
-            # who took one of these lines did not take what had stood in the place of the others
+            # where another session took the rest of them, the removals under that rest are not ours to make
             if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
                 return
             said = known.words(told) - known.words(known.taken(unit))
@@ -556,7 +567,7 @@ class Attempt:
 
     def _is_own(self, line: int) -> bool:
         unit = self.known.brought_by(line)
-        # of a file that HEAD had not either nobody knows whose its lines were
+        # where HEAD had no file under the old name, nobody knows who wrote its lines
         is_moved = unit in self.moves and (self.is_of_move(line) or not self.moves[unit])
         return not self.known.in_head[line] and self.takes(unit) and not is_moved
 
@@ -589,7 +600,7 @@ class Attempt:
         return not taken and bool(rims) and not any(weave.content(x).strip() for x in births)
 
     def _is_inside(self, made: Hunk) -> bool:
-        """Tell whether a hunk lies in one block of the session's lines.
+        """Tell whether a hunk lies in one block of the session's lines and brings no paragraph.
 
         A line that only comes between `}` and `return`, or beside a blank line, may belong anywhere.
         """
@@ -609,14 +620,14 @@ class Attempt:
         return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
 
     def _lies_in_lost(self, made: Hunk, line: int) -> bool:
-        """Tell whether HEAD lost a replaced line with a line beside it that the file still has."""
+        """Tell whether HEAD lost a replaced line with a line beside it, which the file still has."""
         known, birth = self.known, self.weave.birth
         return any(
             x not in (START, END)
             and birth[x] == birth[line]
             and known.on_disk(x)
             and not known.in_head[x]
-            and not self.counts(known.brought_by(x))
+            and self.weave.content(x) in known.were_in_head
             for x in (made.left, made.right)
         )
 
@@ -627,6 +638,12 @@ class Attempt:
         return bool(self.moves.get(over)) and not is_other
 
     def corrects(self, gap: int, over: int) -> bool:
+        """Tell whether the writer of a gap saw the lines that it took, see rule 5."""
+        if (gap, over) not in self._corrects:
+            self._corrects[gap, over] = self._has_half(gap, over)
+        return self._corrects[gap, over]
+
+    def _has_half(self, gap: int, over: int) -> bool:
         """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.
 
         Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of

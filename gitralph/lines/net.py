@@ -66,8 +66,8 @@ def caught(
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)
     # HEAD had them under another name, and gets them as they came, whatever a person made of them since
-    over = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
-    found = _counted(head, text, disk, changes, owners, names, asked, superseded, over, held)
+    as_told = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
+    found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held)
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
@@ -91,7 +91,7 @@ def _counted(
     names: set[str | None],
     asked: Collection[bytes],
     superseded: Mapping[bytes, Collection[str | None]],
-    over: Container[bytes],
+    as_told: Container[bytes],
     held: Container[bytes],
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
@@ -138,7 +138,9 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] not in owners and (line in over or last[line] is not None)
+            is_over = (
+                line in last and last[line] not in owners and (line in as_told or last[line] is not None)
+            )
             if line not in brought or (not now[line] and not is_over):
                 return line
             if line not in held and first.get(line) not in (None, *names):

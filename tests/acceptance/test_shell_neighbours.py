@@ -367,3 +367,29 @@ def test_what_a_command_and_another_may_both_have_made_is_said(repo: Repo) -> No
     answer = repo.commit("S1")
     assert (answer.paths, answer.left) == ({"a": "M"}, {"a": "contested"})
     assert _text(repo, "a") == changed(9, "nine")
+
+
+@pytest.mark.parametrize("command", ["git stash pop -q; chmod +x b", "cp a saved; git stash pop -q"])
+def test_a_deletion_that_a_stash_brought_back_is_no_move(repo: Repo, command: str) -> None:
+    """A file that holds the same text already is not where the deleted one went."""
+    repo.git("rm", "-q", "a")
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", command)
+    assert "a" not in repo.commit("S1").paths
+    assert repo.git("ls-tree", "--name-only", "HEAD", "a") == "a"
+
+
+@pytest.mark.parametrize("now", ["nothing else\nhost\n", "host\n"])
+@pytest.mark.parametrize("there", [TEN, ""])
+def test_a_file_that_was_edited_and_moved_over_another_comes_as_it_was(
+    repo: Repo, there: str, now: str
+) -> None:
+    """HEAD had its lines under the old name; what a person made of them since waits for the person."""
+    repo.write("a", there)
+    repo.write("b", "port eighty\nhost\n")
+    repo.commit_all("b")
+    repo.edit("S1", "b", "port eighty\nhost\nadded by one\n")
+    repo.rename("S1", "b", "a")
+    repo.write("a", f"{now}added by one\n")
+    assert repo.commit("S1").paths == {"a": "M", "b": "D"}
+    assert _text(repo, "a") == "port eighty\nhost\nadded by one\n"

@@ -113,9 +113,9 @@ class History:
 
     # --- the judge ---
 
-    def commits(self, *who: str) -> bool:
+    def commits(self, *who: str, **wishes: bool) -> bool:
         """Whether a commit of some sessions would change HEAD now."""
-        return self.file.ask(*who).text != self.file.head
+        return self.file.ask(*who, **wishes).text != self.file.head
 
     def faults(self, *who: str, **wishes: bool) -> Iterator[str]:
         """What is wrong with the commit that some sessions would make now."""
