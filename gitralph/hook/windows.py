@@ -290,7 +290,7 @@ def may_have_changed(
 ) -> bool:
     """True when a shell command of another session can explain what a path holds ``now``.
 
-    ``known`` are the texts that records left, and the one before the family's first record. A command that
+    ``known`` are the texts that records left, and those found up to the family's first record. A command that
     ended with one of these texts did not make the unrecorded change: that came later, or before. Commands in
     ``told``, by session and call, have a record of their change of the path, and do not count either.
     """

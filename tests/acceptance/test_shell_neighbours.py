@@ -246,12 +246,19 @@ def test_what_two_commands_may_have_made_stays_so_beside_a_persons_line(repo: Re
     assert "may have made" not in repo.ralph("why", "a:8").text
 
 
-def test_a_correction_follows_beside_a_command_that_had_put_its_own_line_back(repo: Repo) -> None:
+@pytest.mark.parametrize("again", [False, True])
+def test_a_correction_follows_beside_a_command_that_had_put_its_own_line_back(
+    repo: Repo, again: bool
+) -> None:
     """When the command ended the file was as in HEAD, so the person's change came later."""
     shells.run(repo, "S2", "sed -i 's/^line 3$/three/' a")
     shells.run(repo, "S2", "sed -i 's/^three$/line 3/' a")
+    before = TEN
+    if again:
+        before = changed(5, "five of S2")
+        shells.run(repo, "S2", "sed -i 's/^line 5$/five of S2/' a")
     shells.run(repo, "S1", "sed -i 's/^line 8$/eight of S1/' a")
-    repo.write("a", changed(8, "eight of a person"))
+    repo.write("a", changed(8, "eight of a person", before))
     assert repo.commit("S1").paths == {"a": "M"}
     assert _text(repo, "a") == changed(8, "eight of a person")
 
