@@ -567,9 +567,8 @@ class Attempt:
 
     def _is_own(self, line: int) -> bool:
         unit = self.known.brought_by(line)
-        # where HEAD had no file under the old name, nobody knows who wrote its lines
-        is_moved = unit in self.moves and (self.is_of_move(line) or not self.moves[unit])
-        return not self.known.in_head[line] and self.takes(unit) and not is_moved
+        # who moved a file need not have written a line of it
+        return not self.known.in_head[line] and self.takes(unit) and unit not in self.moves
 
     def is_of_move(self, line: int) -> bool:
         """Tell whether a line came with a moved file, and HEAD had it under the old name."""
