@@ -167,7 +167,9 @@ def _follow(scene: Scene, state: PathState) -> str:
     content = scene.contents[state.path]
     now = (text_chain.content_id(content), f"{content.mode:o}" if content.mode else None)
     first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
-    known = {r.after for r in state.journal.records} | ({first.before} if first is not None else set())
+    known = {r.after for r in state.journal.records}
+    # what stood there before the session's own first edit came before any correction of it
+    known |= {r.before for r in state.journal.records if first is not None and r.offset <= first.offset}
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
     if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):

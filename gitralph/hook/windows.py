@@ -57,6 +57,11 @@ class ChangedPath:
         return self.before, self.after, self.base
 
     @property
+    def left(self) -> str | None:
+        """The blob id of what the command left there; HEAD's where the file was as in HEAD then."""
+        return self.base if self.after is None else self.after[0]
+
+    @property
     def is_known(self) -> bool:
         forms = [form for form in (self.before, self.after) if form is not None]
         return all(form[0] != UNKNOWN for form in forms)
@@ -285,7 +290,7 @@ def may_have_changed(
 ) -> bool:
     """True when a shell command of another session can explain what a path holds ``now``.
 
-    ``known`` are the texts that records left, and the one before the family's first record. A command that
+    ``known`` are the texts that records left, and those found up to the family's first record. A command that
     ended with one of these texts did not make the unrecorded change: that came later, or before. Commands in
     ``told``, by session and call, have a record of their change of the path, and do not count either.
     """
@@ -296,8 +301,6 @@ def may_have_changed(
         # There is no picture: git did not answer in time, or a client was killed. Such a command may have
         # changed anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
-        # a file that it left as in HEAD was changed by somebody after it
-        is_later = row is None or row.after is None or row.after[0] in known
-        if unknown or not is_later:
+        if unknown or (row is not None and row.left not in known):
             return True
     return False

@@ -193,7 +193,7 @@ for _ in range(10):
 def test_of_twenty_at_once_none_starves(lay: Layout, tmp_path: Path) -> None:
     """Between two turns of one the others have about one each.
 
-    That is 20, and 45 was seen once on a machine that swapped; FileLock alone gives 65 to 106.
+    That is 20, and one of 45 was seen once on a machine that swapped. FileLock alone gives 65 to 106.
     """
     words = [sys.executable, "-c", f"import sys, os\n{_TURNS}", lay.top, str(tmp_path / "turns")]
     programs = [subprocess.Popen(words) for _ in range(20)]
@@ -201,7 +201,9 @@ def test_of_twenty_at_once_none_starves(lay: Layout, tmp_path: Path) -> None:
     turns = (tmp_path / "turns").read_text().split()
     assert len(turns) == 200
     mine = {one: [at for at, other in enumerate(turns) if other == one] for one in set(turns)}
-    assert max(b - a for ats in mine.values() for a, b in pairwise(ats)) <= 60
+    *others, longest = sorted(b - a for ats in mine.values() for a, b in pairwise(ats))
+    assert max(others) <= 40
+    assert longest <= 60
 
 
 def test_a_thread_waits_as_everybody_does(lay: Layout) -> None:
