@@ -178,10 +178,13 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
 
 
 def _with_came(step: Step, record: Record, heads: Heads) -> Step:
-    """A step that moved a file here, with the lines that HEAD had under its old name."""
+    """A step that moved a file here, with the lines that HEAD had under its old name.
+
+    Of a file that HEAD did not have, nobody knows who wrote its lines.
+    """
     old = record.other_path
     there = heads.text(record.head, old) if record.head and old is not None else None
-    return step._replace(came=frozenset(split_lines(there)))
+    return step._replace(came=frozenset(split_lines(step.after if there is None else there)))
 
 
 class Heads:

@@ -84,7 +84,7 @@ class _Finder:
         """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""
         old, new = self.before.rows.get(name), self.after.rows.get(name)
         if new is None:
-            return form.base is not None  # the file is as in HEAD
+            return form.base is not None or name in self.look.moved  # the file is as in HEAD
         if new[3] == "u":
             return True
         if old is not None and old[3] is not None and new[1] == old[3]:

@@ -125,9 +125,15 @@ def differences(before: Picture, after: Picture, moved: Moved) -> list[list[obje
     for name in sorted({*before.rows, *after.rows}):
         old, new = before.rows.get(name), after.rows.get(name)
         base = (new or old or [None])[0]
-        # The file went with HEAD, or it stayed as it was when HEAD went.
-        if name in moved and (new is None or (old is None and new[1] == moved[name][0])):
-            continue
+        if name in moved and new is None:
+            # The file went with HEAD, unless HEAD has another text there than the file had before: a command
+            # may have changed and then committed it.
+            there = moved[name][1] if moved[name][1].strip("0") else None
+            if old is None or old[1] == there:
+                continue
+            base = there
+        if name in moved and old is None and new is not None and new[1] == moved[name][0]:
+            continue  # it stayed as it was when HEAD went
         if _form(old) != _form(new) or (old is not None and old[1] == UNKNOWN):
             out.append([name, _form(old), _form(new), base])
     return out
@@ -316,7 +322,8 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
             staging.note(look.lay, str(kept["session"]))
         end = {"close": kept["id"], "rows": look.rows, **staged}
         _note(look.lay, {**end, **({"late": True} if late else {})})
-        told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
+        rows = [row for row in look.rows or () if row[0] not in look.moved]
+        told += _losses(look.lay, kept, rows) if rows and not late else []
     shellcalls.forget(path)
     return told
 

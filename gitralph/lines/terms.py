@@ -49,7 +49,8 @@ class Step(NamedTuple):
     `owner` None marks a gap. `over` are the keys of earlier steps whose result `before` lacks: the step was
     written from an old read (see `order.chain`). `head` is the commit that was HEAD at the time. `seen`:
     `before` stood on disk right before the edit. `onto`: a file was moved here, and nobody saw what stood
-    here before. `came`: the lines that HEAD had under the name from which the file was moved here.
+    here before. `came`: the lines that HEAD had under the name from which the file was moved here, or all
+    lines of a moved file that HEAD did not have.
 
     `takes` are unrecorded lines that this step gives to its owner; such a step changes no text (see
     `handover`). `undoes` are the names of units that this step took back, `restores` those that it brought

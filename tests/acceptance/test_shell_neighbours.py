@@ -400,3 +400,25 @@ def test_a_file_that_was_edited_and_moved_over_another_comes_as_it_was(
     repo.write("a", f"{now}added by one\n")
     assert repo.commit("S1").paths == {"a": "M", "b": "D"}
     assert _text(repo, "a") == "port eighty\nhost\nadded by one\n"
+
+
+@pytest.mark.parametrize("kept", ["all of it", "a part"])
+def test_a_line_that_a_command_corrected_and_committed_is_no_persons(repo: Repo, kept: str) -> None:
+    """After a reset nobody's record has it, but the command may have made it."""
+    more = "" if kept == "all of it" else "; echo more >> a"
+    repo.edit("S1", "a", changed(3, "three of S1 here"))
+    shells.run(repo, "S2", f"sed -i 's/of S1/of S2/' a; git commit -qam x{more}")
+    repo.git("reset", "-q", "HEAD~1")
+    repo.commit("S1")
+    assert "of S2" not in _text(repo, "a")
+    assert "three of S1 here\n" in _text(repo, "a")
+
+
+def test_a_persons_change_in_a_new_file_that_a_command_moved_over_another_stays_out(repo: Repo) -> None:
+    """HEAD has the text under no name; who moved it need not have written it."""
+    repo.write("new", "port eighty\nhost\n")
+    shells.run(repo, "S1", "echo dirty >> a")
+    shells.run(repo, "S1", "mv new a")
+    repo.write("a", "port secure\nhost\n")
+    repo.commit("S1")
+    assert "secure" not in _text(repo, "a")

@@ -92,6 +92,7 @@ def test_differences_between_two_pictures() -> None:
             "undone": _row("x", A),
             "moved": _row("x", A),
             "committed": _row("x", A),
+            "changed and committed": _row("x", A),
             "big": _row("x", ("?", None)),
         },
     )
@@ -106,11 +107,13 @@ def test_differences_between_two_pictures() -> None:
     moved = {
         "moved": ("d" * 40, "e" * 40),
         "committed": ("d" * 40, A[0]),
+        "changed and committed": ("d" * 40, "e" * 40),
         "stayed": (A[0], "e" * 40),
     }
     found = {row[0]: row[1:] for row in shellwatch.differences(before, Picture("h", rows), moved)}
     assert found == {
         "undone": [list(A), "=", "x"],
+        "changed and committed": [list(A), "=", "e" * 40],
         "moved": [list(A), list(B), "x"],  # it was changed before: its texts tell what git did
         "new": ["=", list(B), None],
         "big": [["?", None], ["?", None], "x"],  # too large to tell: never offered, may contest
