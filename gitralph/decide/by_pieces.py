@@ -18,10 +18,11 @@ from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.hook import windows
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import GAP, Record, replay
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, step_of
 from gitralph.lines.text import is_telling, split_lines
 from gitralph.lines.weave import NEWLINE
@@ -238,7 +239,15 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
         notes = (*notes, Note(state.path, Why(Kind.MODE_LEFT)))
     included = set(found.includes) & state.records.keys()  # lines that came with a move have no record here
     used = uses(scene, state, scene.own | included, found.taken)
-    return Outcome(state.path, content, decision.EDITS, left, used, notes, includes=frozenset(found.includes))
+    includes = frozenset((*found.includes, *_perhaps(scene, state, found)))
+    return Outcome(state.path, content, decision.EDITS, left, used, notes, includes=includes)
+
+
+def _perhaps(scene: Scene, state: PathState, found: Separation) -> set[str]:
+    """The other sessions that may have made what goes along of nobody's."""
+    keys = {step_of(unit) for unit in found.taken}
+    gone = (r for r in state.journal.records if r.op == GAP and f"{GAP_KEY}{r.offset}" in keys)
+    return {name for record in gone for name in record.may} - scene.own
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:

@@ -224,11 +224,15 @@ class Attempt:
             return any(
                 self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births) if killer != unit
             )
-        if any(map(known.on_disk, known.births(over))):
+        if any(map(known.on_disk, self._with_words(known.births(over)))):
             return True
         if known.is_swept(unit):
             return False
-        return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
+        return any(known.is_removed(x) and known.unit(x) == over for x in self._with_words(known.taken(over)))
+
+    def _with_words(self, lines: list[int]) -> list[int]:
+        """The lines that have words, or all where none has: a brace comes and goes with other blocks."""
+        return [x for x in lines if has_words(self.weave.content(x))] or lines
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.
@@ -812,6 +816,7 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     changed = {line for line in known.differing() if choice.shows(line) != bool(known.in_head[line])}
     changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
+    units |= set(filter(choice.writes, choice.included))
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     told = followed - choice.formatted.keys()
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | told}

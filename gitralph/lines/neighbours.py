@@ -4,14 +4,14 @@ A brace says nothing by itself, but much by the line that it follows. Behind the
 the answer, there must be as many braces as HEAD and the file allow. So half a function is noticed, or a
 function with the end of another, although each of its lines stands in many places.
 
-Each single line must also be as deep in brackets as in HEAD or in the file, where their brackets pair; then
-those of the answer must pair too. This check must not know how the answer was found.
+Each line with a word must also be as deep in brackets as in HEAD or in the file, where their brackets pair;
+then those of the answer must pair too. This check must not know how the answer was found.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitralph.lines.terms import Step
@@ -80,28 +80,27 @@ def out_of_place(
         return None
     if not _is_paired(text):
         return next((line for line in reversed(new) if _BRACKETS.intersection(line)), b"")
-    for line in _within_another(old, new, disk, places):
-        deep = _depths(split_lines(text), [line])[line]
-        if all(_depths(split_lines(step.after), [line]).get(line) != deep for step in made):
-            return line
-    return None
+    if not any(_at_another_depth(new, [old, disk])):
+        return None
+    texts = map(split_lines, (head, worktree, *(step.after for step in made)))
+    return next(_at_another_depth(split_lines(text), list(texts)), None)
 
 
-def _within_another(old: Lines, new: Lines, disk: Lines, places: set[bytes]) -> Iterator[bytes]:
-    """Yield the lines that stand at another depth of brackets than in HEAD and in the file."""
-    depths = [_depths(lines, places) for lines in (old, disk)]
-    for line, depth in _depths(new, places).items():
-        known = [each[line] for each in depths if line in each]
-        if known and not min(known) <= depth <= max(known):
+def _at_another_depth(new: Lines, known: Iterable[Lines]) -> Iterator[bytes]:
+    """Yield the lines of which the other texts have none as deep in brackets, nor one deeper and one less."""
+    there = list(map(_depths, known))
+    for line, deep in _depths(new).items():
+        depths = [depth for each in there for depth in each.get(line, ())]
+        if depths and not (min(depths) <= min(deep) and max(deep) <= max(depths)):
             yield line
 
 
-def _depths(lines: Lines, places: Collection[bytes]) -> dict[bytes, int]:
-    """Return how many brackets are open before each of the places."""
-    found, depth = dict[bytes, int](), 0
+def _depths(lines: Lines) -> dict[bytes, set[int]]:
+    """Return for each line with a word how many brackets are open before it, wherever it stands."""
+    found, depth = dict[bytes, set[int]](), 0
     for line in lines:
-        if line in places:
-            found[line] = depth
+        if has_words(line):
+            found.setdefault(line, set()).add(depth)
         depth += sum(line.count(one) for one in _OPENING) - sum(line.count(one) for one in _CLOSING)
     return found
 

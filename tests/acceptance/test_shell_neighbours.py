@@ -422,3 +422,25 @@ def test_a_persons_change_in_a_new_file_that_a_command_moved_over_another_stays_
     repo.write("a", "port secure\nhost\n")
     repo.commit("S1")
     assert "secure" not in _text(repo, "a")
+
+
+def test_what_a_command_may_have_made_and_goes_along_names_its_session(repo: Repo) -> None:
+    """Its end is recorded after the edit that went on with its line, so both may have made that line."""
+    shell = Shell(repo, "S1").begin().work("sed -i '5a first words' a")
+    repo.edit("S2", "a", (repo.read("a") or b"").replace(b"first words", b"first words, and more"))
+    shell.end()
+    assert repo.commit("S2", code=4).left == {"a": "entangled"}
+    repo.commit("S2", "--include-entangled")
+    trailers = repo.git("log", "-1", "--format=%(trailers:key=Ralph-Includes,valueonly)").split()
+    assert {"S1", "unrecorded"} <= set(trailers)
+
+
+def test_a_removal_of_a_part_of_what_a_stash_removes_is_the_commands(repo: Repo) -> None:
+    """`git stash apply` takes away all that the stash does, also a brace."""
+    repo.write("a", TEN.replace("line 6\n", "}\n"))
+    repo.commit_all("a brace")
+    repo.write("a", TEN.replace("line 6\nline 7\n", ""))
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", "sed -i '/line 7/d' a")
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == TEN.replace("line 6\nline 7\n", "}\n")

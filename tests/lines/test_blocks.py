@@ -149,3 +149,12 @@ def test_an_answer_whose_brackets_do_not_pair_is_seen_where_all_other_texts_have
     step = edit("0", "S1", head, disk)
     assert look(head, disk + b"}\n", disk, step) == b"}"
     assert look(head + b"}\n", disk + b"}\n", disk + b"}\n", step) is None
+
+
+def test_a_line_of_every_block_that_is_left_outside_of_all_blocks_is_seen() -> None:
+    """Its brackets went, so all brackets of the answer pair; but no text has the line as little deep."""
+    small = function("small", 0, 0)
+    head, disk = text(small, small.replace("small", "gone"), B), text(small, B)
+    cut = text(small, "  return 0;\n", B)
+    assert look(head, disk, disk, edit("0", "S1", head, disk), is_unsure=False) is None
+    assert look(head, cut, disk, edit("0", "S1", head, disk), is_unsure=False) is not None
