@@ -36,7 +36,7 @@ class Made:
     git had the path, or the file was moved from a path that git had. ``other`` is the other end of a move.
     ``move`` is the move of which this is the change in the same call. ``bases`` are the texts of all HEADs
     from which the command may have begun. ``was_hidden``: git shows the file only now, and nobody changed it
-    meanwhile.
+    meanwhile. ``may_be_gits``: git may have made the change inside the command, so it is only offered.
     """
 
     __slots__ = (
@@ -45,6 +45,7 @@ class Made:
         "before",
         "form",
         "is_known",
+        "may_be_gits",
         "mode",
         "move",
         "mtime",
@@ -70,6 +71,7 @@ class Made:
         self.mtime: int | None = None
         self.bases: tuple[bytes, ...] = ()
         self.was_hidden = False
+        self.may_be_gits = False
 
     @property
     def is_new(self) -> bool:
@@ -323,7 +325,7 @@ def _write_one(
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
             is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
-            only_asked = call.late or call.how == OFFER or is_strange
+            only_asked = call.late or call.how == OFFER or is_strange or made.may_be_gits
             offered = made.is_new and not (takes_new or has_edits)
             if len(may) > 1 or only_asked or offered:
                 if texts is None:
@@ -457,6 +459,11 @@ def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
     if not taken:
         return False
     return taken <= went if is_gone else _line_counts(made.before, made.after) == _line_counts(*stash)
+
+
+def brings(made: Made) -> bool:
+    """True where a change brings a line that says something, and does not only take lines away."""
+    return bool(_gone_and_come(made.before, made.after)[1])
 
 
 def _gone_and_come(before: bytes | None, after: bytes | None) -> tuple[set[bytes], set[bytes]]:
