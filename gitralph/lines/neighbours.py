@@ -11,7 +11,7 @@ then those of the answer must pair too. This check must not know how the answer 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitralph.lines.terms import Step
@@ -80,19 +80,23 @@ def out_of_place(
         return None
     if not _is_paired(text):
         return next((line for line in reversed(new) if _BRACKETS.intersection(line)), b"")
-    if not any(_at_another_depth(new, [old, disk])):
+    if not _at_another_depth(new, (old, disk)):
         return None
-    texts = map(split_lines, (head, worktree, *(step.after for step in made)))
-    return next(_at_another_depth(split_lines(text), list(texts)), None)
+    strange = _at_another_depth(split_lines(text), map(split_lines, (head, worktree)))
+    for step in made:
+        there = _depths(split_lines(step.after)) if strange else {}
+        strange = {line: deep for line, deep in strange.items() if not deep <= there.get(line, set())}
+    return next(iter(strange), None)
 
 
-def _at_another_depth(new: Lines, known: Iterable[Lines]) -> Iterator[bytes]:
-    """Yield the lines of which the other texts have none as deep in brackets, nor one deeper and one less."""
-    there = list(map(_depths, known))
+def _at_another_depth(new: Lines, known: Iterable[Lines]) -> dict[bytes, set[int]]:
+    """Return the lines of which no other text has one as deep in brackets, nor one deeper and one less."""
+    there, found = list(map(_depths, known)), dict[bytes, set[int]]()
     for line, deep in _depths(new).items():
         depths = [depth for each in there for depth in each.get(line, ())]
         if depths and not (min(depths) <= min(deep) and max(deep) <= max(depths)):
-            yield line
+            found[line] = deep
+    return found
 
 
 def _depths(lines: Lines) -> dict[bytes, set[int]]:
