@@ -53,8 +53,10 @@ def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index:
     def agreement(at: int) -> int:
         return sum((position < at) is side for position, side in enumerate(sides) if side is not None)
 
-    # Of equal places the last wins: new lines then stand behind what was removed, as diff prints them.
-    return max(range(low, high + 1), key=lambda at: (agreement(at), at))
+    # What came and went together stays together. Of equal places the last wins: new lines then stand behind
+    # what was removed, as diff prints them.
+    inner = (at for at in range(low + 1, high) if _makers(weave, dead[at - 1]) != _makers(weave, dead[at]))
+    return max((low, *inner, high), key=lambda at: (agreement(at), at))
 
 
 def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:

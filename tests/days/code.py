@@ -1,7 +1,8 @@
 """Days over code: functions that all hold the same lines, so that only their names tell whose they are.
 
 `python -m tests.days.code --seed 1 --days 300` plays them; `--seed N --reduce` makes a small day of a fault.
-The words of the other days stand once each; a brace, an empty line or a call in every function do not.
+With `--indented` the functions have no braces: their lines alone say where one ends. The words of the other
+days stand once each; a brace, an empty line or a call in every function do not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from itertools import groupby
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.days.judge import Commit, Fault, judge, moved, staged
 from tests.days.place import Place
@@ -23,16 +24,9 @@ from tests.days.play import scratch
 from tests.days.truth import GIT, HUMAN, Text, Truth
 from tests.support import payloads
 
-FILE, HEADER = "code.js", "import fs;\n\n"
 CUT = ("cut",)
 """The text is not made of whole functions."""
 SESSIONS = ("s1", "s2", "s3")
-BODIES = (
-    "  init();\n  return {};\n",
-    "  if (x) {{\n    return {};\n  }}\n",
-    "  try {{\n    run({});\n  }} finally {{\n    done();\n  }}\n  return x;\n",
-)
-VALUES = tuple(re.compile(word) for word in (r"return (\w+);", r"return (\w+);", r"run\((\w+)\)"))
 Version = tuple[str, int]
 """The value in a function, and which of the bodies it has."""
 Functions = dict[str, Version]
@@ -63,35 +57,79 @@ VERBS = (
 )
 
 
-def text_of(name: str, version: Version) -> str:
-    return f"function {name}() {{\n{BODIES[version[1]].format(version[0])}}}\n\n"
+class Language(NamedTuple):
+    """How functions are written; blank lines between them say nothing where ``is_loose``."""
 
+    file: str
+    header: str
+    opens: str
+    bodies: tuple[str, ...]
+    ends: str
+    values: tuple[str, ...]
+    is_loose: bool
 
-def rendered(functions: Functions) -> str:
-    return HEADER + "".join(text_of(*each) for each in functions.items())
+    def text_of(self, name: str, version: Version) -> str:
+        body = self.bodies[version[1]].format(version[0])
+        return f"{self.opens.format(name)}\n{body}{self.ends}\n"
 
+    def rendered(self, functions: Functions) -> str:
+        return self.header + "".join(self.text_of(*each) for each in functions.items())
 
-def parsed(text: str | None) -> Functions | None:
-    """The functions of a text; None where it is not made of whole ones."""
-    if text is None or not text.startswith(HEADER):
-        return None
-    found: Functions = {}
-    for chunk in filter(None, text.removeprefix(HEADER).split("\n\n")):
-        name = chunk.split("(")[0].removeprefix("function ")
-        kinds = [(value[1], kind) for kind, word in enumerate(VALUES) if (value := word.search(chunk))]
-        whole = [version for version in kinds if text_of(name, version) == chunk + "\n\n"]
-        if not whole or name in found:
+    def parsed(self, text: str | None) -> Functions | None:
+        """The functions of a text; None where it is not made of whole ones."""
+        if text is None or not text.startswith(self.header):
             return None
-        found[name] = whole[0]
-    return found if rendered(found) == text else None
+        found: Functions = {}
+        before, _, after = self.opens.partition("{}")
+        for chunk in self._chunks(text.removeprefix(self.header), before):
+            name = chunk.partition("\n")[0].removeprefix(before).removesuffix(after.format())
+            kinds = [(value[1], n) for n, word in enumerate(self.values) if (value := re.search(word, chunk))]
+            whole = [version for version in kinds if self.text_of(name, version).strip() == chunk.strip()]
+            if not whole or name in found:
+                return None
+            found[name] = whole[0]
+        return found if self.is_loose or self.rendered(found) == text else None
+
+    def _chunks(self, text: str, before: str) -> list[str]:
+        if self.is_loose:
+            lines = "\n".join(line for line in text.split("\n") if line)
+            text = lines.replace(f"\n{before}", f"\n\n{before}")
+        return [chunk for chunk in text.split("\n\n") if chunk]
+
+    def units(self, data: bytes | None) -> Text:
+        """What the judge takes for the lines of a text: its functions, each with its version."""
+        if data is None:
+            return None
+        found = self.parsed(data.decode())
+        return CUT if found is None else tuple(f"{name}_{v}_{kind}" for name, (v, kind) in found.items())
 
 
-def units(data: bytes | None) -> Text:
-    """What the judge takes for the lines of a text: its functions, each with its version."""
-    if data is None:
-        return None
-    found = parsed(data.decode())
-    return CUT if found is None else tuple(f"{name}_{value}_{kind}" for name, (value, kind) in found.items())
+BRACES = Language(
+    "code.js",
+    "import fs;\n\n",
+    "function {}() {{",
+    (
+        "  init();\n  return {};\n",
+        "  if (x) {{\n    return {};\n  }}\n",
+        "  try {{\n    run({});\n  }} finally {{\n    done();\n  }}\n  return x;\n",
+    ),
+    "}\n",
+    (r"return (\w+);", r"return (\w+);", r"run\((\w+)\)"),
+    is_loose=False,
+)
+INDENTED = Language(
+    "code.py",
+    "import fs\n\n",
+    "def {}():",
+    (
+        "    init()\n    return {}\n",
+        "    if x:\n        return {}\n",
+        "    try:\n        run({})\n    finally:\n        done()\n    return x\n",
+    ),
+    "",
+    (r"return (\w+)", r"return (\w+)", r"run\((\w+)\)"),
+    is_loose=True,
+)
 
 
 class Ended(Exception):
@@ -102,9 +140,13 @@ class CodeDay:
     """One day. Each step is drawn by itself, so that a day can be played without some."""
 
     def __init__(
-        self, seed: int, tell: Callable[[str], None] | None = None, skip: Collection[int] = ()
+        self,
+        seed: int,
+        tell: Callable[[str], None] | None = None,
+        skip: Collection[int] = (),
+        language: Language = BRACES,
     ) -> None:
-        self.seed, self.tell, self.skip = seed, tell, skip
+        self.seed, self.tell, self.skip, self.language = seed, tell, skip, language
         self.rand, self.now = Random(seed), 0
         self.touches: dict[str, list[tuple[Version | None, Version | None, str]]] = {}
         """Per function who made which version of which."""
@@ -121,7 +163,7 @@ class CodeDay:
             place = self.place = Place(folder)
             count, steps = self.rand.choice((3, 6, 12)), self.rand.choice((10, 20, 40, 80))
             base = {f"base{n}": ("0", self.rand.choice((0, 0, 1, 2))) for n in range(count)}
-            place.write(FILE, rendered(base).encode())
+            place.write(self.language.file, self.language.rendered(base).encode())
             place.git("config", "ralph.headsUp", "off")  # a hook that only records says nothing
             place.git("add", "-A")
             place.git("commit", "-q", "-m", "base")
@@ -154,16 +196,16 @@ class CodeDay:
         return None if entry is None else self.place.objects.read(entry[1])[1].decode()
 
     def _head(self) -> str | None:
-        return self._blob(self.place.objects.files(self.place.head()[0]).get(FILE))
+        return self._blob(self.place.objects.files(self.place.head()[0]).get(self.language.file))
 
     def _index(self) -> str | None:
-        return self._blob(self.place._entries()[0].get(FILE))
+        return self._blob(self.place._entries()[0].get(self.language.file))
 
     def _disk(self) -> str:
-        return (self.place.read(FILE) or b"").decode()
+        return (self.place.read(self.language.file) or b"").decode()
 
     def _step(self) -> None:
-        disk, head = parsed(self._disk()), parsed(self._head())
+        disk, head = self.language.parsed(self._disk()), self.language.parsed(self._head())
         if disk is None or head is None:
             raise Ended
         self.shot, actor = self.place.shot(), GIT
@@ -181,9 +223,13 @@ class CodeDay:
     def _see(self, before: Mapping[str, bytes], actor: str) -> None:
         """Tell the truth what an actor did."""
         shot = self.place.shot()
-        disk = {path: units(data) for path, data in shot.disk.items()}
-        self.truth.observe(self.now, actor, {path: units(data) for path, data in before.items()}, disk)
-        self.truth.compare(self.now, {FILE: units((self._head() or "").encode())}, disk)
+        disk = {path: self.language.units(data) for path, data in shot.disk.items()}
+        self.truth.observe(
+            self.now, actor, {path: self.language.units(data) for path, data in before.items()}, disk
+        )
+        self.truth.compare(
+            self.now, {self.language.file: self.language.units((self._head() or "").encode())}, disk
+        )
 
     def _touch(self, name: str, old: Version | None, new: Version | None, who: str) -> None:
         self.touches.setdefault(name, []).append((old, new, who))
@@ -222,21 +268,23 @@ class CodeDay:
                 new = now[name] = f"1{self.now}{number}", old[1]
             self._touch(name, old, new, who)
             self._say(who, name, old, "->", new)
-        self._write(who, before, rendered(now))
+        self._write(who, before, self.language.rendered(now))
 
     def _write(self, who: str, before: str, after: str) -> None:
         place, cwd = self.place, str(self.place.root)
         if who == "s1":
             event = payloads.claude_write(
-                who, cwd, f"{cwd}/{FILE}", before, after, tool_use_id=f"toolu_{self.now:04}"
+                who, cwd, f"{cwd}/{self.language.file}", before, after, tool_use_id=f"toolu_{self.now:04}"
             )
             self._hook("claude-code", payloads.claude_pre(event))
-            place.write(FILE, after.encode())
+            place.write(self.language.file, after.encode())
             self._hook("claude-code", event)
         else:
-            place.write(FILE, after.encode())
+            place.write(self.language.file, after.encode())
             if who != HUMAN:
-                self._hook("generic", payloads.edit(who, cwd, FILE, before.encode(), after.encode()))
+                self._hook(
+                    "generic", payloads.edit(who, cwd, self.language.file, before.encode(), after.encode())
+                )
         if who != HUMAN and who not in self.known:
             self.known.append(who)
 
@@ -264,7 +312,7 @@ class CodeDay:
             document,
             self.place.objects,
             includes,
-            read=units,
+            read=self.language.units,
             told=self.settled.get(who, {}),
         )
         if document["status"] == "refused":
@@ -272,9 +320,9 @@ class CodeDay:
         else:
             faults = judge(self.truth, commit)
             self.settled[who] = {**commit.told, **commit.settled}
-        if commit.text(commit.after.head, FILE) == CUT:
-            faults = [Fault("CUT", "a function", FILE, self._head() or "")]
-        half = commit.text(before.index, FILE) == CUT
+        if commit.text(commit.after.head, self.language.file) == CUT:
+            faults = [Fault("CUT", "a function", self.language.file, self._head() or "")]
+        half = commit.text(before.index, self.language.file) == CUT
         for fault in faults:
             if not (half and fault.kind == "STAGED"):
                 self._fault(fault)
@@ -293,7 +341,7 @@ class CodeDay:
             options = {
                 "commit -a": ("commit", "-q", "-a", "-m", "human"),
                 "commit": ("commit", "-q", "-m", "human"),
-                "checkout": ("checkout", "-q", "--", FILE),
+                "checkout": ("checkout", "-q", "--", self.language.file),
                 "reset": ("reset", "-q", "HEAD~1"),
                 "reset --soft": ("reset", "-q", "--soft", "HEAD~1"),
                 "unstage": ("reset", "-q"),
@@ -320,12 +368,12 @@ class CodeDay:
 
     def _settle(self) -> None:
         if self.place._entries()[1]:
-            self.place.git("checkout", self.rand.choice(("--ours", "--theirs")), "--", FILE)
+            self.place.git("checkout", self.rand.choice(("--ours", "--theirs")), "--", self.language.file)
             self.place.git("reset", "-q")
 
     def _stage_one(self, disk: Functions) -> int:
         """As `git add -p`: one function that differs."""
-        index = parsed(self._index())
+        index = self.language.parsed(self._index())
         names = [name for name in {**(index or {}), **disk} if (index or {}).get(name) != disk.get(name)]
         if index is None or not names:
             return 1
@@ -335,9 +383,9 @@ class CodeDay:
         if name in disk and name not in index:
             above = [one for one in list(disk)[: list(disk).index(name)] if one in index]
             order.insert(order.index(above[-1]) + 1 if above else 0, name)
-        text = rendered({one: taken[one] for one in order if one in taken})
+        text = self.language.rendered({one: taken[one] for one in order if one in taken})
         oid = self.place.objects.write("blob", text.encode())
-        return self.place.git("update-index", "--cacheinfo", f"100644,{oid},{FILE}")
+        return self.place.git("update-index", "--cacheinfo", f"100644,{oid},{self.language.file}")
 
     def _from_elsewhere(self, verb: str) -> int:
         """A commit that somebody made in another clone: one function put in, taken out or changed."""
@@ -346,7 +394,7 @@ class CodeDay:
         tip = remote.read_text().strip() if verb == "pull" else place.head()[0]
         if verb != "pull" and rand.random() < 0.5:
             tip = (*place.objects.commit(tip)[1], tip)[0]
-        there = parsed(self._blob(place.objects.files(tip).get(FILE)))
+        there = self.language.parsed(self._blob(place.objects.files(tip).get(self.language.file)))
         if there is None:
             return 1
         rows, kind = list(there.items()), rand.choice((0, 0, 1, 2))
@@ -359,7 +407,9 @@ class CodeDay:
             new = (f"2{self.now}", old[1]) if kind == 2 else None
             rows[at : at + 1] = [] if new is None else [(name, new)]
             self.elsewhere.append((name, old, new))
-        made = place.make_commit(place.objects, tip, FILE, rendered(dict(rows)).encode())
+        made = place.make_commit(
+            place.objects, tip, self.language.file, self.language.rendered(dict(rows)).encode()
+        )
         if verb == "pull":
             remote.write_text(made + "\n")
             return place.git("pull", "-q", "--rebase", "--no-edit", "--autostash", "origin", "main")
@@ -369,7 +419,7 @@ class CodeDay:
 
     def _learn(self, before: Functions) -> None:
         """What git itself did (a revert, a pull, one side of a conflict) is git's."""
-        head, disk = parsed(self._head()), parsed(self._disk())
+        head, disk = self.language.parsed(self._head()), self.language.parsed(self._disk())
         if head is None or disk is None:
             raise Ended
         for name, old, new in self.elsewhere:
@@ -381,9 +431,9 @@ class CodeDay:
                     self._touch(name, one.get(name), other.get(name), GIT)
 
 
-def reduced(seed: int) -> list[str]:
+def reduced(seed: int, language: Language) -> list[str]:
     """A day without the steps that its first fault does not need, told."""
-    day = CodeDay(seed).play()
+    day = CodeDay(seed, language=language).play()
     if not day.faults:
         return []
     last, kind, _ = day.faults[0]
@@ -391,15 +441,16 @@ def reduced(seed: int) -> list[str]:
     for size in (16, 4, 2, 1, 1):
         for at in range(0, last, size):
             more = skip.union(range(at, min(at + size, last)))
-            if kind in {name for _, name, _ in CodeDay(seed, skip=more).play().faults}:
+            if kind in {name for _, name, _ in CodeDay(seed, skip=more, language=language).play().faults}:
                 skip = more
     said: list[str] = []
-    CodeDay(seed, said.append, skip).play()
+    CodeDay(seed, said.append, skip, language).play()
     return said
 
 
-def _one(seed: int) -> tuple[int, Counter[str], list[tuple[int, str, str]]]:
-    day = CodeDay(seed).play()
+def _one(job: tuple[int, Language]) -> tuple[int, Counter[str], list[tuple[int, str, str]]]:
+    seed, language = job
+    day = CodeDay(seed, language=language).play()
     return seed, day.tally, day.faults
 
 
@@ -408,14 +459,17 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--days", type=int, default=1)
     options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--indented", action="store_true")
     options.add_argument("--reduce", action="store_true")
     asked = options.parse_args()
+    language = INDENTED if asked.indented else BRACES
     if asked.reduce:
-        print("\n".join(reduced(asked.seed)))
+        print("\n".join(reduced(asked.seed, language)))
         return 0
     total, faults = Counter[str](), list[tuple[int, int, str]]()
+    jobs = [(seed, language) for seed in range(asked.seed, asked.seed + asked.days)]
     with multiprocessing.Pool(asked.jobs, maxtasksperchild=50) as pool:
-        for seed, tally, found in pool.imap_unordered(_one, range(asked.seed, asked.seed + asked.days)):
+        for seed, tally, found in pool.imap_unordered(_one, jobs):
             total += tally
             for step, kinds in groupby(found, key=lambda row: row[0]):
                 faults.append((seed, step, next(kinds)[1]))

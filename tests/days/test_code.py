@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.days.code import HEADER, CodeDay, parsed, rendered
+from tests.days.code import BRACES, INDENTED, CodeDay, Language
 from tests.support.size import FULL
 
 MENDED = (
@@ -29,10 +29,19 @@ def test_no_commit_of_many_days_over_code_is_wrong() -> None:
     assert [(day.seed, day.faults) for day in days if day.faults] == []
 
 
-def test_a_text_of_half_functions_is_none() -> None:
-    whole = rendered({"a": ("0", 0), "b": ("1", 2)})
-    assert parsed(whole) == {"a": ("0", 0), "b": ("1", 2)}
-    assert parsed(whole.replace("  init();\n", "")) is None
-    assert parsed(whole.replace("\n\n", "\n}\n\n", 2)) is None
-    assert parsed(HEADER) == {}
-    assert parsed(None) is None
+@pytest.mark.parametrize("seed", [3500041, 3500129, 3500142, 3500193])
+def test_no_commit_of_a_day_over_code_without_braces_is_wrong(seed: int) -> None:
+    said: list[str] = []
+    assert CodeDay(seed, said.append, language=INDENTED).play().faults == [], "\n".join(said)
+
+
+@pytest.mark.parametrize("language", [BRACES, INDENTED])
+def test_a_text_of_half_functions_is_none(language: Language) -> None:
+    functions = {"a": ("0", 0), "b": ("1", 2)}
+    whole = language.rendered(functions)
+    assert language.parsed(whole) == functions
+    assert language.parsed(whole.replace(language.opens.format("b"), "")) is None
+    assert language.parsed("\n".join(x for x in whole.split("\n") if "init" not in x)) is None
+    assert language.parsed(language.header) == {}
+    assert language.parsed(None) is None
+    assert language.parsed(whole.replace("\n\n", "\n\n\n")) == (functions if language.is_loose else None)

@@ -158,3 +158,27 @@ def test_a_line_of_every_block_that_is_left_outside_of_all_blocks_is_seen() -> N
     cut = text(small, "  return 0;\n", B)
     assert look(head, disk, disk, edit("0", "S1", head, disk), is_unsure=False) is None
     assert look(head, cut, disk, edit("0", "S1", head, disk), is_unsure=False) is not None
+
+
+def plain(name: str, value: int) -> str:
+    """A function without braces: only its lines say where it ends."""
+    return f"def {name}():\n    if x:\n        return {value}\n\n"
+
+
+def test_a_new_function_does_not_take_over_the_body_of_a_removed_one() -> None:
+    """One line of the old function did not come back, and that was the one that tells which it is."""
+    head, less, more = (text(plain("a", 1), *rest) for rest in ([plain("b", 2)], [], [plain("new", 2)]))
+    steps = [edit("0", "S1", head, less), edit("1", "S2", less, more)]
+    for owner in ("S1", "S2"):
+        assert b"def b():\n" not in (ask(owner, head, steps, more).text or b"").replace(
+            plain("b", 2).encode(), b""
+        )
+
+
+def test_a_new_function_does_not_part_a_removed_one_whose_body_another_has() -> None:
+    head, less = text(plain("a", 1), plain("b", 2)), text(plain("a", 1))
+    more, disk = (text(plain("a", 1), *rest, plain("new", 2)) for rest in ([], [plain("mine", 3)]))
+    steps = [edit("0", "S1", head, less), edit("1", "S2", less, more), edit("2", "S3", more, disk)]
+    found = ask("S3", head, steps, disk).text or b""
+    assert plain("b", 2).encode() in found
+    assert plain("mine", 3).encode() in found
