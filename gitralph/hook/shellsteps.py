@@ -279,6 +279,9 @@ def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
 
 def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     """Record what a command did; returns lines for the log."""
+    for one in made:
+        if one.is_known and one.after is None:
+            one.before = _as_it_went(lay, call.window, one)
     # A folder's move changes none of its files, so only what was not moved can have been there before.
     made = [one for one in pair_moves(made) if one.op is not None or not one.was_hidden]
     new = [one for one in made if one.is_new]
@@ -334,6 +337,18 @@ def _write_one(
             else:
                 sessionfile.claim(lay, call.window.session, line_form(made.path))
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
+
+
+def _as_it_went(lay: Layout, window: Window, gone: Made) -> bytes | None:
+    """The text that a file had when the command took it away.
+
+    Another's edit while the command ran came before, so its lines went along to where the file was moved.
+    """
+    known = _journal(lay, gone.path)
+    if not any(shellforms.is_since(r.shells, lay, window.opened) for r in known.records):
+        return gone.before
+    last, _, after = journal.replay(known, lay)[-1]
+    return after if last.is_exact and after is not None else gone.before
 
 
 def _offer_of(known: Journal, text: bytes | None) -> Record | None:

@@ -444,3 +444,33 @@ def test_a_removal_of_a_part_of_what_a_stash_removes_is_the_commands(repo: Repo)
     shells.run(repo, "S1", "sed -i '/line 7/d' a")
     assert repo.commit("S1").paths == {"a": "M"}
     assert _text(repo, "a") == TEN.replace("line 6\nline 7\n", "}\n")
+
+
+@pytest.mark.parametrize("more", ["", "sed -i 's/^line 3$/three/' moved"])
+def test_a_command_moves_a_file_that_another_edited_meanwhile(repo: Repo, more: str) -> None:
+    """The line went along with the file, and stays its writer's."""
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", EIGHT)
+    shell.work(f"mv a moved; {more}").end()
+    assert repo.commit("S1").paths == {"a": "D", "moved": "A"}
+    assert _text(repo, "moved") == (THREE if more else TEN)
+    assert repo.commit("S2").paths == {"moved": "M"}
+    assert _text(repo, "moved") == (BOTH if more else EIGHT)
+
+
+def test_a_command_moves_a_file_that_another_edited_meanwhile_over_a_third(repo: Repo) -> None:
+    """Refused, as where the edit came before the command."""
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", EIGHT)
+    shell.work("mv a b").end()
+    assert repo.commit("S1", code=4).left == {"a": "contested"}
+
+
+def test_a_running_command_may_have_changed_what_an_edit_found(repo: Repo) -> None:
+    """The last edit left the file as it is, but the command changed the line before that edit."""
+    repo.edit("S1", "a", changed(3, "three of S1 here"))
+    shell = Shell(repo, "S2").begin().work("sed -i 's/of S1/of S2/' a")
+    repo.edit("S3", "a", changed(8, "eight", changed(3, "three of S2 here")))
+    repo.commit("S1")
+    assert _text(repo, "a") == changed(3, "three of S1 here")
+    shell.end()
