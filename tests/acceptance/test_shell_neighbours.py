@@ -474,3 +474,48 @@ def test_a_running_command_may_have_changed_what_an_edit_found(repo: Repo) -> No
     repo.commit("S1")
     assert _text(repo, "a") == changed(3, "three of S1 here")
     shell.end()
+
+
+def test_an_edit_inside_a_command_that_put_the_file_back_is_no_persons(repo: Repo) -> None:
+    """The command is told of at its end, but the edit came after what it did."""
+    repo.edit("S2", "a", THREE)
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^three$/line 3/' a")
+    repo.edit("S2", "a", EIGHT)
+    shell.end()
+    repo.write("a", changed(5, "a person's", EIGHT))
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(5, "a person's")
+    assert repo.commit("S2").paths == {"a": "M"}
+
+
+def test_what_a_running_command_changes_beside_its_own_edit_is_no_persons(repo: Repo) -> None:
+    """As in a file in which no session has anything; what is recorded meanwhile bars nothing."""
+    repo.edit("S1", "a", EIGHT)
+    repo.write("a", changed(5, "a person's", EIGHT))
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", changed(9, "nine", changed(5, "a person's", EIGHT)))
+    shell.work("sed -i 's/^line 3$/three/' a")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.work("sed -i 's/^three$/line 3/' a")
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(5, "a person's")
+
+
+def test_what_a_running_command_changed_before_anothers_edit_is_no_persons(repo: Repo) -> None:
+    """The file was as in HEAD when the command began."""
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    repo.edit("S2", "a", BOTH)
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.end()
+    assert repo.commit(None, "--mine").status == "nothing"
+
+
+def test_what_a_command_did_and_nobody_can_tell_by_line_is_no_persons(repo: Repo) -> None:
+    """Another's commit brought a line into a file that was changed before, as git does around a rebase."""
+    repo.edit("S1", "a", changed(5, "five"))
+    shell = Shell(repo, "S1").begin().work("sed -i '/^line 3$/d' a")
+    repo.edit("S2", "a", changed(8, "eight of S2", changed(5, "five").replace("line 3\n", "")))
+    assert repo.commit("S2").paths == {"a": "M"}
+    shell.end()
+    repo.commit(None, "--mine")
+    assert "line 3\n" in _text(repo, "a")
