@@ -89,7 +89,8 @@ def pair_moves(made: list[Made]) -> list[Made]:
     came = [one for one in made if one.is_known and one.after is not None and one.before != one.after]
     pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
-    new = [one for one in came if one.before is None and one not in pairs]
+    # A file that keeps half of its own lines was edited, and none was moved over it.
+    new = [one for one in came if one not in pairs and not _keeps_half(one, one)]
     if len(rest) * len(new) <= _PAIRS:
         pairs |= _alike(rest, new, _keeps_half)
     out = []

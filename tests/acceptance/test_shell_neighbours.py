@@ -519,3 +519,15 @@ def test_what_a_command_did_and_nobody_can_tell_by_line_is_no_persons(repo: Repo
     shell.end()
     repo.commit(None, "--mine")
     assert "line 3\n" in _text(repo, "a")
+
+
+def test_a_file_that_a_command_edits_and_moves_over_another_brings_no_line_of_others(repo: Repo) -> None:
+    """It is a move with a change, as where no file stood there before."""
+    repo.write("b", "port eighty\nhost\n")
+    repo.commit_all("b")
+    repo.edit("S2", "a", EIGHT)
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a; mv a b")
+    assert repo.commit("S1", "--skip-entangled").left == {"a": "contested", "b": "contested"}
+    repo.git("checkout", "-q", "a")
+    repo.commit("S1", code=4)
+    assert _text(repo, "b") == "port eighty\nhost\n"
