@@ -408,10 +408,13 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         made.before = min(made.bases, key=lambda text: len(touched(text, rows[0][1])))
     at = made.before
     steps: list[Texts] = []
+    older = _older(lay, window) if any(found.by_shell for found, _, _ in rows) else set()
     for found, before, after in rows:
         # of a move over a file no record has what was there before, and that is no deletion by the command
         is_onto = found.op == "rename-to" and before is None
-        if at != before and not is_onto:
+        # what a command found that began earlier was there before this one; it has told of all up to its end
+        is_older = found.by_shell and (found.session, found.call) in older
+        if at != before and not is_onto and not is_older:
             steps.append((at, before))
         at = after
     if at != made.after:
@@ -421,6 +424,12 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         lines = touched(*step)
         out.append((step, {name for name, touched in theirs if not lines.isdisjoint(touched)}))
     return out
+
+
+def _older(lay: Layout, window: Window) -> set[tuple[str, str | None]]:
+    """The commands, by session and call, that began before this one and ended while it ran."""
+    found = (w for w in windows.read(lay, window.opened) if w.opened < window.opened)
+    return {(w.session, w.call[:200] if w.call else None) for w in found}
 
 
 def _is_move_of(found: Record, window: Window, made: Made) -> bool:

@@ -531,3 +531,20 @@ def test_a_file_that_a_command_edits_and_moves_over_another_brings_no_line_of_ot
     repo.git("checkout", "-q", "a")
     repo.commit("S1", code=4)
     assert _text(repo, "b") == "port eighty\nhost\n"
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+@pytest.mark.parametrize("session", ["S1", "S2"])
+def test_two_commands_over_a_line_of_a_third(repo: Repo, session: str, first: str) -> None:
+    """The second one found what the first had done, although that is told of only while it runs."""
+    of_three = changed(3, "three of S3 here")
+    repo.edit("S3", "a", of_three)
+    one = Shell(repo, "S1").begin().work("sed -i 's/of S3/of S1/' a")
+    two = Shell(repo, session).begin().work("sed -i '/line 9/d' a")
+    for shell in (one, two) if first == "one" else (two, one):
+        shell.end()
+    assert repo.commit("S3").paths == {"a": "M"}
+    assert _text(repo, "a") == of_three
+    assert repo.commit(None, "--mine").status == "nothing"
+    repo.commit("S1", "--with-shell")
+    assert _text(repo, "a") == (repo.read("a") or b"").decode()
