@@ -173,13 +173,21 @@ def works_by_shell(transcript: object) -> bool:
 
 
 def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
-    """The other sessions whose commands ran at the same time and may have made this change too."""
+    """The other sessions whose commands ran at the same time and may have made this change too.
+
+    Of a move both ends are asked for, since nobody has one end alone.
+    """
+    to = made.move or made
+    left = to.other if to.op == "rename-to" else None
     found = {
         other.session
         for other in others
         if other.session != window.session
         and other.overlaps(window)
-        and other.may_have_made(made.path, made.form.after)
+        and (
+            other.may_have_made(made.path, made.form.after)
+            or (left is not None and other.may_have_made(left, (None, None)))
+        )
     }
     return sorted(found)
 

@@ -548,3 +548,12 @@ def test_two_commands_over_a_line_of_a_third(repo: Repo, session: str, first: st
     assert repo.commit(None, "--mine").status == "nothing"
     repo.commit("S1", "--with-shell")
     assert _text(repo, "a") == (repo.read("a") or b"").decode()
+
+
+def test_a_move_of_a_file_that_another_command_changed_meanwhile_is_told_whole(repo: Repo) -> None:
+    """Where its old end is left, its new end with the other's line must not go alone."""
+    other = Shell(repo, "S2").begin().work("sed -i 's/^line 8$/eight of S2/' a")
+    shell = Shell(repo, "S1").begin()
+    other.end()
+    shell.work("mv a moved").end()
+    assert repo.commit("S1").left == {"a": "contested", "moved": "contested"}
