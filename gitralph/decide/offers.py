@@ -21,7 +21,7 @@ from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.context import Context
 from gitralph.hook import record as hook_record
-from gitralph.hook import sessionfile, shellwatch, variables, windows
+from gitralph.hook import sessionfile, shellforms, shellwatch, variables, windows
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.windows import Window
 from gitralph.lines import owners
@@ -104,6 +104,37 @@ def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window
         made = next((window for window, row in rows if row is not None and row.after == now), None)
         if made is not None:
             found[path] = made
+    return found
+
+
+def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of ``paths`` with a change of a command that no record tells, each with the command.
+
+    A running command may have made all that nobody recorded since it began, and its end will tell. Of one
+    that ended, its change could not be told by line.
+    """
+    commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
+    made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
+    found: dict[bytes, Window] = {}
+    for path in paths if made_any else ():
+        there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
+        now, records = (there.oid, there.mode), scene.states[path].journal.records
+        for window in made_any:
+            row = window.row(path, now)
+            if row is None or row.after != now:
+                continue
+            if window.closed is not None:
+                if not any(
+                    r.by_shell and (r.session, r.call) == (window.session, window.call) for r in records
+                ):
+                    found[path] = window
+                continue
+            told = [r for r in records if shellforms.is_since(r.shells, ctx.layout, window.opened)]
+            at = {row.before[0]} if row.before is not None else scene.head_ids(path)
+            for record in told:
+                at = {record.after} if record.is_exact and record.before in at else at
+            if there.oid not in at:
+                found[path] = window
     return found
 
 

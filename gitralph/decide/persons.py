@@ -93,9 +93,13 @@ def _made_by(window: Window) -> Why:
 
 
 def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """Files that a session's shell command left and no session recorded: a person must name them."""
+    """Files that a session's shell command left and no session recorded: a person must name them.
+
+    Also those of sessions that a running command may have changed.
+    """
     free = [path for path in scene.contents if not text_chain.others(scene, scene.states[path])]
     found = offers.left_by_commands(ctx, free)
+    found |= offers.changed_meanwhile(ctx, scene, scene.contents.keys() - set(free))
     states = {path: state for path, state in scene.states.items() if path in scene.contents}
     lines = {path: offers.made_by_commands(scene, state) for path, state in states.items()}
     return {path: left for path, left in lines.items() if left is not None} | {

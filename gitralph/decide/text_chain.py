@@ -104,6 +104,8 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
     records = state.journal.records
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
+        if _is_told_late(records, at):
+            continue
         # A record by path alone says what the file was after it. But None there may mean that nothing is
         # known.
         if record.after in head and (record.is_exact or record.after is not None):
@@ -111,6 +113,14 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
         if record.is_exact and record.before in head:
             return records[at:]
     return None
+
+
+def _is_told_late(records: list[Record], at: int) -> bool:
+    """True for what a command did before another's edit that stands before it: it was told at its end."""
+    record = records[at]
+    if not record.by_shell or not at or records[at - 1].after == record.before:
+        return False
+    return any(one.is_exact and one.before == record.after for one in records[:at])
 
 
 def maybe_since_head(scene: Scene, state: PathState) -> list[Record]:

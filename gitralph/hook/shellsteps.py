@@ -89,7 +89,8 @@ def pair_moves(made: list[Made]) -> list[Made]:
     came = [one for one in made if one.is_known and one.after is not None and one.before != one.after]
     pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
-    new = [one for one in came if one.before is None and one not in pairs]
+    # A file that keeps half of its own lines was edited, and none was moved over it.
+    new = [one for one in came if one not in pairs and not _keeps_half(one, one)]
     if len(rest) * len(new) <= _PAIRS:
         pairs |= _alike(rest, new, _keeps_half)
     out = []
@@ -172,13 +173,21 @@ def works_by_shell(transcript: object) -> bool:
 
 
 def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
-    """The other sessions whose commands ran at the same time and may have made this change too."""
+    """The other sessions whose commands ran at the same time and may have made this change too.
+
+    Of a move both ends are asked for, since nobody has one end alone.
+    """
+    to = made.move or made
+    left = to.other if to.op == "rename-to" else None
     found = {
         other.session
         for other in others
         if other.session != window.session
         and other.overlaps(window)
-        and other.may_have_made(made.path, made.form.after)
+        and (
+            other.may_have_made(made.path, made.form.after)
+            or (left is not None and other.may_have_made(left, (None, None)))
+        )
     }
     return sorted(found)
 
@@ -279,6 +288,9 @@ def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
 
 def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     """Record what a command did; returns lines for the log."""
+    for one in made:
+        if one.is_known and one.after is None:
+            one.before = _as_it_went(lay, call.window, one)
     # A folder's move changes none of its files, so only what was not moved can have been there before.
     made = [one for one in pair_moves(made) if one.op is not None or not one.was_hidden]
     new = [one for one in made if one.is_new]
@@ -334,6 +346,18 @@ def _write_one(
             else:
                 sessionfile.claim(lay, call.window.session, line_form(made.path))
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
+
+
+def _as_it_went(lay: Layout, window: Window, gone: Made) -> bytes | None:
+    """The text that a file had when the command took it away.
+
+    Another's edit while the command ran came before, so its lines went along to where the file was moved.
+    """
+    known = _journal(lay, gone.path)
+    if not any(shellforms.is_since(r.shells, lay, window.opened) for r in known.records):
+        return gone.before
+    last, _, after = journal.replay(known, lay)[-1]
+    return after if last.is_exact and after is not None else gone.before
 
 
 def _offer_of(known: Journal, text: bytes | None) -> Record | None:
@@ -392,10 +416,13 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         made.before = min(made.bases, key=lambda text: len(touched(text, rows[0][1])))
     at = made.before
     steps: list[Texts] = []
+    older = _older(lay, window) if any(found.by_shell for found, _, _ in rows) else set()
     for found, before, after in rows:
         # of a move over a file no record has what was there before, and that is no deletion by the command
         is_onto = found.op == "rename-to" and before is None
-        if at != before and not is_onto:
+        # what a command found that began earlier was there before this one; it has told of all up to its end
+        is_older = found.by_shell and (found.session, found.call) in older
+        if at != before and not is_onto and not is_older:
             steps.append((at, before))
         at = after
     if at != made.after:
@@ -405,6 +432,12 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         lines = touched(*step)
         out.append((step, {name for name, touched in theirs if not lines.isdisjoint(touched)}))
     return out
+
+
+def _older(lay: Layout, window: Window) -> set[tuple[str, str | None]]:
+    """The commands, by session and call, that began before this one and ended while it ran."""
+    found = (w for w in windows.read(lay, window.opened) if w.opened < window.opened)
+    return {(w.session, w.call[:200] if w.call else None) for w in found}
 
 
 def _is_move_of(found: Record, window: Window, made: Made) -> bool:

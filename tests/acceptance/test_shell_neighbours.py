@@ -444,3 +444,116 @@ def test_a_removal_of_a_part_of_what_a_stash_removes_is_the_commands(repo: Repo)
     shells.run(repo, "S1", "sed -i '/line 7/d' a")
     assert repo.commit("S1").paths == {"a": "M"}
     assert _text(repo, "a") == TEN.replace("line 6\nline 7\n", "}\n")
+
+
+@pytest.mark.parametrize("more", ["", "sed -i 's/^line 3$/three/' moved"])
+def test_a_command_moves_a_file_that_another_edited_meanwhile(repo: Repo, more: str) -> None:
+    """The line went along with the file, and stays its writer's."""
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", EIGHT)
+    shell.work(f"mv a moved; {more}").end()
+    assert repo.commit("S1").paths == {"a": "D", "moved": "A"}
+    assert _text(repo, "moved") == (THREE if more else TEN)
+    assert repo.commit("S2").paths == {"moved": "M"}
+    assert _text(repo, "moved") == (BOTH if more else EIGHT)
+
+
+def test_a_command_moves_a_file_that_another_edited_meanwhile_over_a_third(repo: Repo) -> None:
+    """Refused, as where the edit came before the command."""
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", EIGHT)
+    shell.work("mv a b").end()
+    assert repo.commit("S1", code=4).left == {"a": "contested"}
+
+
+def test_a_running_command_may_have_changed_what_an_edit_found(repo: Repo) -> None:
+    """The last edit left the file as it is, but the command changed the line before that edit."""
+    repo.edit("S1", "a", changed(3, "three of S1 here"))
+    shell = Shell(repo, "S2").begin().work("sed -i 's/of S1/of S2/' a")
+    repo.edit("S3", "a", changed(8, "eight", changed(3, "three of S2 here")))
+    repo.commit("S1")
+    assert _text(repo, "a") == changed(3, "three of S1 here")
+    shell.end()
+
+
+def test_an_edit_inside_a_command_that_put_the_file_back_is_no_persons(repo: Repo) -> None:
+    """The command is told of at its end, but the edit came after what it did."""
+    repo.edit("S2", "a", THREE)
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^three$/line 3/' a")
+    repo.edit("S2", "a", EIGHT)
+    shell.end()
+    repo.write("a", changed(5, "a person's", EIGHT))
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(5, "a person's")
+    assert repo.commit("S2").paths == {"a": "M"}
+
+
+def test_what_a_running_command_changes_beside_its_own_edit_is_no_persons(repo: Repo) -> None:
+    """As in a file in which no session has anything; what is recorded meanwhile bars nothing."""
+    repo.edit("S1", "a", EIGHT)
+    repo.write("a", changed(5, "a person's", EIGHT))
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", changed(9, "nine", changed(5, "a person's", EIGHT)))
+    shell.work("sed -i 's/^line 3$/three/' a")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.work("sed -i 's/^three$/line 3/' a")
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(5, "a person's")
+
+
+def test_what_a_running_command_changed_before_anothers_edit_is_no_persons(repo: Repo) -> None:
+    """The file was as in HEAD when the command began."""
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    repo.edit("S2", "a", BOTH)
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.end()
+    assert repo.commit(None, "--mine").status == "nothing"
+
+
+def test_what_a_command_did_and_nobody_can_tell_by_line_is_no_persons(repo: Repo) -> None:
+    """Another's commit brought a line into a file that was changed before, as git does around a rebase."""
+    repo.edit("S1", "a", changed(5, "five"))
+    shell = Shell(repo, "S1").begin().work("sed -i '/^line 3$/d' a")
+    repo.edit("S2", "a", changed(8, "eight of S2", changed(5, "five").replace("line 3\n", "")))
+    assert repo.commit("S2").paths == {"a": "M"}
+    shell.end()
+    repo.commit(None, "--mine")
+    assert "line 3\n" in _text(repo, "a")
+
+
+def test_a_file_that_a_command_edits_and_moves_over_another_brings_no_line_of_others(repo: Repo) -> None:
+    """It is a move with a change, as where no file stood there before."""
+    repo.write("b", "port eighty\nhost\n")
+    repo.commit_all("b")
+    repo.edit("S2", "a", EIGHT)
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a; mv a b")
+    assert repo.commit("S1", "--skip-entangled").left == {"a": "contested", "b": "contested"}
+    repo.git("checkout", "-q", "a")
+    repo.commit("S1", code=4)
+    assert _text(repo, "b") == "port eighty\nhost\n"
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+@pytest.mark.parametrize("session", ["S1", "S2"])
+def test_two_commands_over_a_line_of_a_third(repo: Repo, session: str, first: str) -> None:
+    """The second one found what the first had done, although that is told of only while it runs."""
+    of_three = changed(3, "three of S3 here")
+    repo.edit("S3", "a", of_three)
+    one = Shell(repo, "S1").begin().work("sed -i 's/of S3/of S1/' a")
+    two = Shell(repo, session).begin().work("sed -i '/line 9/d' a")
+    for shell in (one, two) if first == "one" else (two, one):
+        shell.end()
+    assert repo.commit("S3").paths == {"a": "M"}
+    assert _text(repo, "a") == of_three
+    assert repo.commit(None, "--mine").status == "nothing"
+    repo.commit("S1", "--with-shell")
+    assert _text(repo, "a") == (repo.read("a") or b"").decode()
+
+
+def test_a_move_of_a_file_that_another_command_changed_meanwhile_is_told_whole(repo: Repo) -> None:
+    """Where its old end is left, its new end with the other's line must not go alone."""
+    other = Shell(repo, "S2").begin().work("sed -i 's/^line 8$/eight of S2/' a")
+    shell = Shell(repo, "S1").begin()
+    other.end()
+    shell.work("mv a moved").end()
+    assert repo.commit("S1").left == {"a": "contested", "moved": "contested"}
