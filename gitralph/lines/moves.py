@@ -67,9 +67,10 @@ def returning(
 def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written: bool) -> dict[int, int]:
     """Keep, of lines that came back amid new lines, those that form a returned block.
 
-    A new function may have the body of one that went. So all lines of the old one that stand nowhere else
-    must be back. Where nobody recorded the text, most of the block must be back. A block is what one hunk brought and one
-    hunk took away: git brings back of a removal what was committed, and not what was not.
+    A new function may have the body of one that went. So the first line of the old one that stood nowhere
+    else must be back. Where nobody recorded the text, most of the block must be back. A block is what one
+    hunk brought and one hunk took away: git brings back of a removal what was committed, and not what was
+    not.
     """
     gone, back = (_grouped(atoms, lambda x: _block(weave, x)) for atoms in (dead, found.values()))
     kept = {block for block, atoms in back.items() if _is_block(weave, gone[block], atoms, written)}
@@ -89,7 +90,7 @@ def _grouped(atoms: Iterable[int], key: Callable[[int], Key]) -> dict[Key, list[
 
 def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> bool:
     told = [atom for atom in gone if len(weave.seen[weave.line[atom]]) == 1]
-    if not set(told) <= set(back):
+    if told and told[0] not in back:
         return False
     return written or 2 * len(back) >= len(gone)
 
