@@ -129,9 +129,9 @@ def differences(before: Picture, after: Picture, moved: Moved) -> list[list[obje
             # The file went with HEAD, unless HEAD has another text there than the file had before: a command
             # may have changed and then committed it.
             there = moved[name][1] if moved[name][1].strip("0") else None
-            if old is None or old[1] == there:
-                continue
-            base = there
+            if old is not None and old[1] != there:
+                out.append([name, _form(old), [there, old[2] if there else None], there])
+            continue
         if name in moved and old is None and new is not None and new[1] == moved[name][0]:
             continue  # it stayed as it was when HEAD went
         if _form(old) != _form(new) or (old is not None and old[1] == UNKNOWN):

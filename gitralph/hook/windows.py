@@ -57,11 +57,6 @@ class ChangedPath:
         return self.before, self.after, self.base
 
     @property
-    def left(self) -> str | None:
-        """The blob id of what the command left there; HEAD's where the file was as in HEAD then."""
-        return self.base if self.after is None else self.after[0]
-
-    @property
     def is_known(self) -> bool:
         forms = [form for form in (self.before, self.after) if form is not None]
         return all(form[0] != UNKNOWN for form in forms)
@@ -291,9 +286,10 @@ def may_have_changed(
     """True when a shell command of another session can explain what a path holds ``now``.
 
     ``known`` are the texts that records left, and those found up to the family's first record. A command that
-    ended with one of these texts did not make the unrecorded change: that came later, or before. Of one that
-    runs on that text says nothing: the edit which left it may have come after the command's change. Commands
-    in ``told``, by session and call, have a record of their change of the path, and do not count either.
+    ended with one of these texts did not make the unrecorded change: that came later, or before. Neither did
+    one that left the file as in HEAD, which did not move. Of one that runs on a text says nothing: the edit
+    which left it may have come after the command's change. Commands in ``told``, by session and call, have a
+    record of their change of the path, and do not count either.
     """
     for window in read(layout):
         if window.session in family or (window.session, window.call) in told:
@@ -302,6 +298,8 @@ def may_have_changed(
         # There is no picture: git did not answer in time, or a client was killed. Such a command may have
         # changed anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
-        if unknown or (row is not None and (window.closed is None or row.left not in known)):
+        if unknown or (row is not None and window.closed is None):
+            return True
+        if row is not None and row.after is not None and row.after[0] not in known:
             return True
     return False

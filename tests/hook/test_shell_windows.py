@@ -71,13 +71,17 @@ def test_who_may_have_made_a_change() -> None:
     assert not Window("S", 0, picture={b"p": A}).may_have_made(b"p", A)
 
 
-@pytest.mark.parametrize(("base", "may"), [(B[0], False), (A[0], True), (None, True)])
-def test_a_command_that_left_a_file_as_head_had_it_did_not_change_it_later(
-    lay: Layout, base: str | None, may: bool
-) -> None:
-    """Nothing of what came after it is its, where a record began with that text."""
-    _write(lay, _open("1", "S2"), {"close": "1", "rows": [["p", list(A), "=", base]]})
-    assert shell.may_have_changed(lay, b"p", ("c" * 40, "100644"), {"S1"}, {B[0]}, ()) is may
+def test_a_command_that_left_a_file_as_head_had_it_made_no_change_of_it(lay: Layout) -> None:
+    """Where it committed what it had changed, the row has that text."""
+    _write(
+        lay,
+        _open("1", "S2"),
+        {"close": "1", "rows": [["p", list(A), "=", A[0]], ["q", list(A), list(B), B[0]]]},
+    )
+    now = ("c" * 40, "100644")
+    assert not shell.may_have_changed(lay, b"p", now, {"S1"}, set(), ())
+    assert shell.may_have_changed(lay, b"q", now, {"S1"}, set(), ())
+    assert not shell.may_have_changed(lay, b"q", now, {"S1"}, {B[0]}, ())
 
 
 def _row(base: str | None, form: tuple[str, str | None]) -> list[str | None]:
@@ -113,7 +117,7 @@ def test_differences_between_two_pictures() -> None:
     found = {row[0]: row[1:] for row in shellwatch.differences(before, Picture("h", rows), moved)}
     assert found == {
         "undone": [list(A), "=", "x"],
-        "changed and committed": [list(A), "=", "e" * 40],
+        "changed and committed": [list(A), ["e" * 40, A[1]], "e" * 40],
         "moved": [list(A), list(B), "x"],  # it was changed before: its texts tell what git did
         "new": ["=", list(B), None],
         "big": [["?", None], ["?", None], "x"],  # too large to tell: never offered, may contest
