@@ -113,20 +113,26 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
 
 
 def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
-    """The lines that were gone when an equal one came: right below, or anywhere if it tells its place."""
-    found, beside, latest = set[int](), dict[int, int](), dict[int, int]()
+    """The lines that were gone when an equal one came: right below, or anywhere if it tells its place.
+
+    A line of the first text tells its place where that had no second one. What stands below it, up to the
+    next such line, is its own.
+    """
+    found, beside = set[int](), dict[int, int]()
     for atom in reversed(atoms):
         line, gone = weave.line[atom], (weave.ops[atom] or [0])[-1] >> 1
         if weave.visible(atom):
             beside.clear()
-        elif is_telling(weave.texts[line]):
-            if line not in latest:
-                latest[line] = max(weave.birth[each] for each in weave.seen[line])
-            if latest[line] > gone:
-                found.add(atom)
         elif beside.get(line, 0) > gone:
             found.add(atom)
         beside[line] = max(beside.get(line, 0), weave.birth[atom])
+    is_again = False
+    for atom in (x for x in atoms if weave.birth[x] == BASE and not weave.visible(x)):
+        equal = weave.seen[weave.line[atom]]
+        if weave.says(atom) and (len(equal) == 1 or weave.birth[equal[1]] != BASE):
+            is_again = weave.birth[equal[-1]] > (weave.ops[atom] or [0])[-1] >> 1
+        if is_again:
+            found.add(atom)
     return found
 
 
