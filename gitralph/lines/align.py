@@ -126,11 +126,12 @@ def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
         elif beside.get(line, 0) > gone:
             found.add(atom)
         beside[line] = max(beside.get(line, 0), weave.birth[atom])
-    is_again = False
-    for atom in (x for x in atoms if weave.birth[x] == BASE and not weave.visible(x)):
-        equal = weave.seen[weave.line[atom]]
-        if weave.says(atom) and (len(equal) == 1 or weave.birth[equal[1]] != BASE):
-            is_again = weave.birth[equal[-1]] > (weave.ops[atom] or [0])[-1] >> 1
+    dead, is_again = [x for x in atoms if weave.birth[x] == BASE and not weave.visible(x)], False
+    equal = {line: weave.seen[line] for line in {weave.line[x] for x in dead}}
+    for atom in dead:
+        same = equal[weave.line[atom]]
+        if weave.says(atom) and (len(same) == 1 or weave.birth[same[1]] != BASE):
+            is_again = weave.birth[same[-1]] > (weave.ops[atom] or [0])[-1] >> 1
         if is_again:
             found.add(atom)
     return found

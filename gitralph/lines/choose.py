@@ -114,6 +114,7 @@ class Attempt:
         self._seen = dict[tuple[int, int, int], bool]()
         self._corrects = dict[tuple[int, int], bool]()
         self._ended = dict[int, bool]()
+        self._lacking = dict[int, list[int]]()
 
     # --- what goes ---
 
@@ -238,9 +239,10 @@ class Attempt:
         """Tell whether the removals of a piece still hold.
 
         They do not where a text stands in their place that neither the piece nor any other going piece
-        brought. `denied` has the pieces that were asked on the way, with the depth, and do not.
+        brought. What HEAD has already of the piece tells only where it has all. `denied` has the pieces that
+        were asked on the way, with the depth, and do not.
         """
-        known, births = self.known, self.known.births(unit)
+        known, births = self.known, self._not_in_head(unit)
         is_other = False
         denied = {} if denied is None else denied
         for line in births if depth < _DEEP else ():
@@ -256,6 +258,13 @@ class Attempt:
             elif known.births(killer) or self.weave.units[killer].owner is not None:
                 is_other = True
         return not is_other
+
+    def _not_in_head(self, unit: int) -> list[int]:
+        """The lines of a piece that HEAD lacks, or all where it lacks none."""
+        if unit not in self._lacking:
+            births = self.known.births(unit)
+            self._lacking[unit] = [x for x in births if not self.known.in_head[x]] or births
+        return self._lacking[unit]
 
     def writes(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the commit has text of a piece, or what was made of that text since.

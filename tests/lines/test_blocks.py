@@ -182,3 +182,11 @@ def test_a_new_function_does_not_part_a_removed_one_whose_body_another_has() -> 
     found = ask("S3", head, steps, disk).text or b""
     assert plain("b", 2).encode() in found
     assert plain("mine", 3).encode() in found
+
+
+def test_what_head_has_of_a_piece_is_no_reason_to_remove_the_rest() -> None:
+    """A person put the old value back into HEAD and wrote another on disk: neither is the session's."""
+    before, mine, back, disk = (
+        text(function("a", value, 0), *rest) for value, rest in ((0, []), (1, [C]), (0, [C]), (2, [C]))
+    )
+    assert ask("S1", back, [edit("0", "S1", before, mine)], disk).text == back
