@@ -7,6 +7,7 @@ that are gone. What a match means is decided in `place_head`, not here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from collections import Counter
 from difflib import SequenceMatcher
 
 from gitralph.lines.blocks import AROUND
@@ -78,7 +79,7 @@ def place_lines(
 _TOLD, _SAID, _KEPT, _ON, _THERE, _GONE = 1000, 30, 15, 5, 20, 100
 """The worth of a match, and the cost of a run.
 
-``_TOLD`` is for a line that tells its place, ``_SAID`` for one that does not. ``_KEPT`` is added for a line
+``_TOLD`` is for a line that tells its place, since neither side has it twice, ``_SAID`` for any other. ``_KEPT`` is added for a line
 that a commit had, ``_ON`` where a hunk goes on. A run costs ``_THERE`` among lines of the first text, of a
 commit or of the file, else ``_GONE``. So three braces are no match for a block of which HEAD has nothing
 else.
@@ -108,7 +109,9 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
         if not is_likely and was_there:
             on = None
         rows.append(OldLine(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))
-    worth = [(_TOLD if is_telling(weave.texts[line]) else _SAID) * unit for line in fresh]
+    often = Counter(fresh) | Counter(weave.line[atom] for atom in atoms)
+    tells = (is_telling(weave.texts[line]) and often[line] == 1 for line in fresh)
+    worth = [(_TOLD if each else _SAID) * unit for each in tells]
     return best_pairs(rows, fresh, worth)[1]
 
 

@@ -29,7 +29,7 @@ def test_no_commit_of_many_days_over_code_is_wrong() -> None:
     assert [(day.seed, day.faults) for day in days if day.faults] == []
 
 
-@pytest.mark.parametrize("seed", [3500041, 3500129, 3500142, 3500193, 3510161])
+@pytest.mark.parametrize("seed", [3500041, 3500129, 3500142, 3500193, 3500260, 3510161])
 def test_no_commit_of_a_day_over_code_without_braces_is_wrong(seed: int) -> None:
     said: list[str] = []
     assert CodeDay(seed, said.append, language=INDENTED).play().faults == [], "\n".join(said)
