@@ -6,8 +6,8 @@ that are gone. What a match means is decided in `place_head`, not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from collections import Counter
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from gitralph.lines.blocks import AROUND
@@ -79,10 +79,10 @@ def place_lines(
 _TOLD, _SAID, _KEPT, _ON, _THERE, _GONE = 1000, 30, 15, 5, 20, 100
 """The worth of a match, and the cost of a run.
 
-``_TOLD`` is for a line that tells its place, since neither side has it twice, ``_SAID`` for any other. ``_KEPT`` is added for a line
-that a commit had, ``_ON`` where a hunk goes on. A run costs ``_THERE`` among lines of the first text, of a
-commit or of the file, else ``_GONE``. So three braces are no match for a block of which HEAD has nothing
-else.
+``_TOLD`` is for a line that tells its place, since neither side has it twice, ``_SAID`` for any other.
+``_KEPT`` is added for a line that a commit had, ``_ON`` where a hunk goes on. A run costs ``_THERE`` among
+lines of the first text, of a commit or of the file, else ``_GONE``. So three braces are no match for a block
+of which HEAD has nothing else.
 """
 
 _CELLS = 400_000
