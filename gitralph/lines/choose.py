@@ -23,7 +23,7 @@ another is committed as it came, also where a gap took it, unless the gap also b
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
 not count, where there are others. So does a gap inside one block of these lines, which replaces lines of it
 and brings no paragraph, or stands beside a line with a word and beside no blank one; and a gap of blank lines
-beside a line with a word. It stays out where HEAD has what a record had put in the place of these lines: git
+beside a line with a word. A gap that brings lines elsewhere than it took some must keep all words. It stays out where HEAD has what a record had put in the place of these lines: git
 or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
@@ -601,7 +601,8 @@ class Attempt:
         if taken:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
-            if how == FORM:
+            # who brings lines back elsewhere, and other ones among them, writes something of his own
+            if how == FORM or any(made.births and not made.dels for made in hunks):
                 return all_words(map(weave.content, taken)) == all_words(map(weave.content, births))
             if all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken}):
                 return True

@@ -155,6 +155,9 @@ class CodeDay:
         self.known: list[str] = []
         self.tally: Counter[str] = Counter()
         self.faults: list[tuple[int, str, str]] = []
+        self.wrote: dict[str, Counter[str]] = {}
+        """The lines that each writer's edits ever brought, and ``took`` those that they took away."""
+        self.took: dict[str, Counter[str]] = {}
         self.settled: dict[str, dict[str, tuple[int, set[str]]]] = {}
         """Each session's paths that a call was done with and told of."""
 
@@ -272,6 +275,9 @@ class CodeDay:
 
     def _write(self, who: str, before: str, after: str) -> None:
         place, cwd = self.place, str(self.place.root)
+        old, new = self._lines(before.encode()), self._lines(after.encode())
+        self.wrote.setdefault(who, Counter()).update(new - old)
+        self.took.setdefault(who, Counter()).update(old - new)
         if who == "s1":
             event = payloads.claude_write(
                 who, cwd, f"{cwd}/{self.language.file}", before, after, tool_use_id=f"toolu_{self.now:04}"
@@ -324,8 +330,26 @@ class CodeDay:
             faults = [Fault("CUT", "a function", self.language.file, self._head() or "")]
         half = commit.text(before.index, self.language.file) == CUT
         for fault in faults:
-            if not (half and fault.kind == "STAGED"):
-                self._fault(fault)
+            if half and fault.kind == "STAGED":
+                continue
+            if fault.kind == "FOREIGN" and self._is_own_line_for_line(commit):
+                continue
+            self._fault(fault)
+
+    def _is_own_line_for_line(self, commit: Commit) -> bool:
+        """True where the session wrote each line that came, and took away each that went.
+
+        A session that puts one function in the place of another changes the head alone, where both say the
+        same. git's merge brings a change of the old function into the new one then.
+        """
+        files = (commit.before.head, commit.after.head)
+        old, new = (self._lines(commit.objects.read(each[self.language.file][1])[1]) for each in files)
+        wrote, took = (each.get(commit.who, Counter[str]()) for each in (self.wrote, self.took))
+        return new - old <= wrote and old - new <= took
+
+    @staticmethod
+    def _lines(text: bytes) -> Counter[str]:
+        return Counter(line for line in text.decode().split("\n") if line)
 
     # --- git ---
 

@@ -190,3 +190,11 @@ def test_what_head_has_of_a_piece_is_no_reason_to_remove_the_rest() -> None:
         text(function("a", value, 0), *rest) for value, rest in ((0, []), (1, [C]), (0, [C]), (2, [C]))
     )
     assert ask("S1", back, [edit("0", "S1", before, mine)], disk).text == back
+
+
+def test_a_function_that_a_person_writes_elsewhere_is_no_correction_of_one_that_a_stash_took() -> None:
+    """Both are one change of nobody's, since no edit was recorded in between; the bodies are the same."""
+    less, more = text(function("b", 0, OTHER)), text(function("mine", 0), function("b", 0, OTHER))
+    disk = text(function("b", 0, OTHER), function("his", 0))
+    found = ask("S1", less, [edit("0", "S1", less, more)], disk)
+    assert found.text == less
