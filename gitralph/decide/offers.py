@@ -210,9 +210,10 @@ def _waiting(
     def shows(record: Record) -> bool:
         if record.before == record.after:
             return record.mode[1] == mode
-        # an empty file has no line that could show who made it
-        is_empty = known.disk == b"" and record.before is None and record.after == now
-        return is_empty or f"{GAP_KEY}{record.offset}" in shown
+        # an empty file has no line that could show who made it, and of one that is gone another's removal may
+        # show
+        is_whole = not known.disk and None in (record.before, record.after) and record.after == now
+        return is_whole or f"{GAP_KEY}{record.offset}" in shown
 
     found = [record for record in found if shows(record)]
     keys = {f"{GAP_KEY}{record.offset}" for record in found}

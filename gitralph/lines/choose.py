@@ -22,10 +22,10 @@ another is committed as it came, also where a gap took it, unless the gap also b
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
 not count, where there are others. One that brings lines elsewhere than it took some must keep all words. A
-gap follows, too, inside one block of these lines, which replaces lines of it and brings no paragraph, or stands
-beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a word. It
-stays out where HEAD has what a record had put in the place of these lines: git or a person has only put them
-back.
+gap follows, too, inside one block of these lines, which replaces lines of it and brings no paragraph, or
+stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a word.
+It stays out where HEAD has what a record had put in the place of these lines: git or a person has only put
+them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
