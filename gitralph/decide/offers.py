@@ -124,9 +124,7 @@ def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dic
             if row is None or row.after != now:
                 continue
             if window.closed is not None:
-                if not any(
-                    r.by_shell and (r.session, r.call) == (window.session, window.call) for r in records
-                ):
+                if not any(r.by_shell and (r.session, r.call) == window.name for r in records):
                     found[path] = window
                 continue
             told = [r for r in records if shellforms.is_since(r.shells, ctx.layout, window.opened)]

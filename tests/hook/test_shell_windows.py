@@ -197,3 +197,12 @@ def test_who_lost_something_last_is_named_of_a_long_journal_too(
     taken = {"upto": size, "session": "S2", "before": None, "after": ids[-1], "exact": "payload"}
     files.append_record(lay.journal(b"f"), json.dumps(taken).encode() + b"\n")
     assert shell_losses.losers(lay, "S3", rows, "=") == {}
+
+
+def test_a_command_is_named_as_its_records_name_it(lay: Layout) -> None:
+    """A record holds the beginning of a long name only."""
+    row = ["p", list(A), list(B), A[0]]
+    _write(lay, {**_open("1", "S2"), "call": "c" * 300}, {"close": "1", "rows": [row]})
+    (window,) = shell.read(lay)
+    assert window.name == ("S2", "c" * 200)
+    assert not shell.may_have_changed(lay, b"p", ("d" * 40, "100644"), {"S1"}, set(), {window.name})
