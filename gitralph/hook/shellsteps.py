@@ -141,10 +141,11 @@ def _keeps_half(old: Made, new: Made) -> bool:
 
 
 def _arrival(old: Made, new: Made) -> Made:
-    """The move itself: the text that came is the text that went."""
+    """The move itself: the text that came is the text that went. git brings no text to another name."""
     found = Made(new.path, new.form, (new.before, old.before), new.tracked or old.tracked)
     found.mode, found.oid = (new.mode[0], old.mode[0] or new.mode[1]), old.form.before and old.form.before[0]
     old.op, old.other, found.op, found.other = "rename-from", new.path, "rename-to", old.path
+    old.may_be_gits = False
     return found
 
 
