@@ -7,7 +7,7 @@ there is no new text. No clock decides anything.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from gitralph.base import files
 from gitralph.base.layout import Layout
@@ -91,9 +91,9 @@ def pair_moves(made: list[Made]) -> list[Made]:
     pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
     # A file that keeps half of its own lines was edited, and none was moved over it.
-    new = [one for one in came if one not in pairs and not _keeps_half(one, one)]
+    new = [one for one in came if one not in pairs and not _is_half(_lines(one.before), _lines(one.after))]
     if len(rest) * len(new) <= _PAIRS:
-        pairs |= _alike(rest, new, _keeps_half)
+        pairs |= _alike(rest, new)
     out = []
     for one in made:
         old = pairs.get(one)
@@ -125,9 +125,11 @@ def _same_end(old: bytes, new: bytes) -> int:
     return next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
 
 
-def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
-    """For each move the new end and its old one, where neither could belong to another move."""
-    return _single([(old, new) for old in gone for new in came if test(old, new)])
+def _alike(gone: list[Made], came: list[Made]) -> dict[Made, Made]:
+    """For each move with a change the new end and its old one, where neither could belong to another move."""
+    was = [(old, _lines(old.before)) for old in gone]
+    now = [(new, _lines(new.after)) for new in came]
+    return _single([(old, new) for old, lines in was for new, there in now if _is_half(lines, there)])
 
 
 def _single(found: list[tuple[Made, Made]]) -> dict[Made, Made]:
@@ -135,9 +137,13 @@ def _single(found: list[tuple[Made, Made]]) -> dict[Made, Made]:
     return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
 
 
-def _keeps_half(old: Made, new: Made) -> bool:
-    lines, now = lines_of([old.before or b""]), lines_of([new.after or b""])
-    return bool(lines) and 2 * len(lines & now) >= max(len(lines), len(now))
+def _is_half(old: set[bytes], new: set[bytes]) -> bool:
+    """True where two texts have at least half of their lines in common."""
+    return bool(old) and 2 * len(old & new) >= max(len(old), len(new))
+
+
+def _lines(text: bytes | None) -> set[bytes]:
+    return touched(None, text)
 
 
 def _arrival(old: Made, new: Made) -> Made:
@@ -476,10 +482,7 @@ def _line_counts(before: bytes | None, after: bytes | None) -> tuple[Counter[byt
 
 def lines_of(texts: Iterable[bytes]) -> set[bytes]:
     """All telling lines of some texts."""
-    found: set[bytes] = set()
-    for text in texts:
-        found |= touched(None, text)
-    return found
+    return {line for text in texts for line in _lines(text)}
 
 
 def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
