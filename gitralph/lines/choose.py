@@ -115,6 +115,7 @@ class Attempt:
         self._corrects = dict[tuple[int, int], bool]()
         self._ended = dict[int, bool]()
         self._lacking = dict[int, list[int]]()
+        self._replaced_whole = dict[tuple[int, int], bool]()
 
     # --- what goes ---
 
@@ -190,6 +191,11 @@ class Attempt:
 
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
         """Tell whether another piece replaced all lines of a piece and kept no word of them."""
+        if (unit, killer) not in self._replaced_whole:
+            self._replaced_whole[unit, killer] = self._is_replaced_whole(unit, killer)
+        return self._replaced_whole[unit, killer]
+
+    def _is_replaced_whole(self, unit: int, killer: int) -> bool:
         known = self.known
         births = known.births(unit)
         told = [x for x in births if known.weave.says(x)]
