@@ -596,3 +596,22 @@ def test_two_commands_in_many_files_read_the_notes_once(repo: Repo, monkeypatch:
     monkeypatch.setattr(windows, "read", counted)
     two.end()
     assert 0 < len(reads) < 5
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_mode_that_a_running_command_changed_beside_an_edit_is_no_persons(repo: Repo, first: bool) -> None:
+    """Nor where an edit found the file with that mode; a person's own goes."""
+    repo.edit("S1", "a", EIGHT)
+    shell = Shell(repo, "S2").begin()
+    if first:
+        shell.work("chmod +x a")
+    repo.edit("S1", "a", BOTH)
+    shell.work("chmod +x a")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.work("chmod -x a").end()
+    repo.file("a").chmod(0o755)
+    shell = Shell(repo, "S2").begin()
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert repo.mode("a") == "100755"
+    assert _text(repo, "a") == TEN
+    shell.end()
