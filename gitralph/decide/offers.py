@@ -23,7 +23,7 @@ from gitralph.git.context import Context
 from gitralph.hook import record as hook_record
 from gitralph.hook import sessionfile, shellforms, shellwatch, variables, windows
 from gitralph.hook.journal import GAP, Record
-from gitralph.hook.windows import Window
+from gitralph.hook.windows import ChangedPath, Window
 from gitralph.lines import owners
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
@@ -124,18 +124,30 @@ def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dic
             if row is None or row.after != now:
                 continue
             if window.closed is not None:
-                if not any(
-                    r.by_shell and (r.session, r.call) == (window.session, window.call) for r in records
-                ):
+                if not any(r.by_shell and (r.session, r.call) == window.name for r in records):
                     found[path] = window
                 continue
             told = [r for r in records if shellforms.is_since(r.shells, ctx.layout, window.opened)]
             at = {row.before[0]} if row.before is not None else scene.head_ids(path)
             for record in told:
                 at = {record.after} if record.is_exact and record.before in at else at
-            if there.oid not in at:
+            if there.oid not in at or _may_have_mode_of(scene, path, row, told):
                 found[path] = window
     return found
+
+
+def _may_have_mode_of(scene: Scene, path: bytes, row: ChangedPath, told: Iterable[Record]) -> bool:
+    """True where a commit would take a mode that the file had not when a running command began.
+
+    The records ``told`` since may have changed it, too.
+    """
+    entry, mode = scene.reader.entry(path), scene.contents[path].mode
+    if entry is None or not mode or mode == entry.mode:
+        return False
+    was = f"{entry.mode:o}" if row.before is None else row.before[1]
+    for record in told:
+        was = record.mode[1] if record.mode[0] == was else was
+    return was != f"{mode:o}"
 
 
 def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) -> bool:

@@ -104,14 +104,12 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
     records = state.journal.records
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
-        if _is_told_late(records, at):
-            continue
         # A record by path alone says what the file was after it. But None there may mean that nothing is
         # known.
-        if record.after in head and (record.is_exact or record.after is not None):
-            return records[at + 1 :]
-        if record.is_exact and record.before in head:
-            return records[at:]
+        is_after = record.after in head and (record.is_exact or record.after is not None)
+        is_before = record.is_exact and record.before in head
+        if (is_after or is_before) and not _is_told_late(records, at):
+            return records[at + 1 if is_after else at :]
     return None
 
 

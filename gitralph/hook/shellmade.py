@@ -76,11 +76,10 @@ class _Finder:
             popped = [is_gone for texts, is_gone in stashes if shellsteps.is_gits(one, texts, is_gone)]
             if not any(popped):
                 (perhaps if popped else out).append(one)
-        # `git stash apply` leaves the stash. It brings no text to another name, and of what only goes nobody
-        # can say whether it went by that or by the command itself.
-        came = {one.after for one in out if one.is_known and one.before != one.after}
+        # `git stash apply` leaves the stash. Of what only goes nobody can say whether it went by that or by
+        # the command itself.
         for one in perhaps:
-            one.may_be_gits = one.after is not None or one.before not in came
+            one.may_be_gits = True
         return out + [one for one in perhaps if not shellsteps.brings(one)]
 
     def _is_of_git(self, name: str, form: ChangedPath) -> bool:

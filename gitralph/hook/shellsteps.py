@@ -7,7 +7,7 @@ there is no new text. No clock decides anything.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from gitralph.base import files
 from gitralph.base.layout import Layout
@@ -27,6 +27,7 @@ _TRANSCRIPT = 1 << 20
 _SAYS_SO = (b'"bashFirst":true', b'"bashFirst": true')
 
 Texts = tuple[bytes | None, bytes | None]
+Row = tuple[Record, bytes | None, bytes | None]
 
 
 class Made:
@@ -90,9 +91,9 @@ def pair_moves(made: list[Made]) -> list[Made]:
     pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
     # A file that keeps half of its own lines was edited, and none was moved over it.
-    new = [one for one in came if one not in pairs and not _keeps_half(one, one)]
+    new = [one for one in came if one not in pairs and not _is_half(_lines(one.before), _lines(one.after))]
     if len(rest) * len(new) <= _PAIRS:
-        pairs |= _alike(rest, new, _keeps_half)
+        pairs |= _alike(rest, new)
     out = []
     for one in made:
         old = pairs.get(one)
@@ -124,9 +125,11 @@ def _same_end(old: bytes, new: bytes) -> int:
     return next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
 
 
-def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
-    """For each move the new end and its old one, where neither could belong to another move."""
-    return _single([(old, new) for old in gone for new in came if test(old, new)])
+def _alike(gone: list[Made], came: list[Made]) -> dict[Made, Made]:
+    """For each move with a change the new end and its old one, where neither could belong to another move."""
+    was = [(old, _lines(old.before)) for old in gone]
+    now = [(new, _lines(new.after)) for new in came]
+    return _single([(old, new) for old, lines in was for new, there in now if _is_half(lines, there)])
 
 
 def _single(found: list[tuple[Made, Made]]) -> dict[Made, Made]:
@@ -134,16 +137,21 @@ def _single(found: list[tuple[Made, Made]]) -> dict[Made, Made]:
     return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
 
 
-def _keeps_half(old: Made, new: Made) -> bool:
-    lines, now = lines_of([old.before or b""]), lines_of([new.after or b""])
-    return bool(lines) and 2 * len(lines & now) >= max(len(lines), len(now))
+def _is_half(old: set[bytes], new: set[bytes]) -> bool:
+    """True where two texts have at least half of their lines in common."""
+    return bool(old) and 2 * len(old & new) >= max(len(old), len(new))
+
+
+def _lines(text: bytes | None) -> set[bytes]:
+    return touched(None, text)
 
 
 def _arrival(old: Made, new: Made) -> Made:
-    """The move itself: the text that came is the text that went."""
+    """The move itself: the text that came is the text that went. git brings no text to another name."""
     found = Made(new.path, new.form, (new.before, old.before), new.tracked or old.tracked)
     found.mode, found.oid = (new.mode[0], old.mode[0] or new.mode[1]), old.form.before and old.form.before[0]
     old.op, old.other, found.op, found.other = "rename-from", new.path, "rename-to", old.path
+    old.may_be_gits = False
     return found
 
 
@@ -230,14 +238,16 @@ def _session_of(stem: str) -> str:
 class Call:
     """The command that is recorded: its session, its call, and how its new files are treated.
 
-    ``how`` is the value of ``ralph.shellEdits``; ``late``: nobody saw the command's end.
+    ``how`` is the value of ``ralph.shellEdits``; ``late``: nobody saw the command's end. ``older`` are the
+    names of the commands that began before it and had not ended then.
     """
 
-    __slots__ = ("fields", "head", "how", "late", "window")
+    __slots__ = ("fields", "head", "how", "late", "older", "window")
 
     def __init__(
         self, window: Window, fields: dict[str, object], how: str, head: str | None, late: bool
     ) -> None:
+        self.older = set[tuple[str, str | None]]()
         self.window = window
         self.fields = fields
         self.how = how
@@ -259,7 +269,6 @@ class Call:
         op = made.op or ("delete" if disk.mode is None else "edit")
         if texts is not None and made.op is None:
             op = "delete" if after is None else "create" if before is None else "edit"
-        call = self._told("call")
         return Record(
             self.window.session,
             op,
@@ -271,7 +280,7 @@ class Call:
             unknown_before=texts is None,
             agent_id=self._told("agent_id"),
             tool=self._told("tool"),
-            call=call[:200] if call else None,
+            call=self.window.name[1],
             ts=sessionfile.now(),
             other=record.path_text(made.other) if made.other is not None else None,
             seen=texts is not None,
@@ -298,7 +307,9 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     if len(new) > _NEW:
         told.append(f"a shell call made {len(new)} new files: none of them is told by line")
         made = [one for one in made if not one.is_new]
-    others = [w for w in windows.read(lay, call.window.opened) if w.session != call.window.session]
+    beside = windows.read(lay, call.window.opened)
+    others = [w for w in beside if w.session != call.window.session]
+    call.older = {w.name for w in beside if w.opened < call.window.opened}
     by_shell = call.how == INCLUDE or (
         call.how == AUTO and bool(new) and works_by_shell(call.fields.get("transcript"))
     )
@@ -329,7 +340,7 @@ def _write_one(
             made.tracked = True
         if made.move is not None and not made.move.tracked:
             return
-        pieces = _pieces(lay, call.window, known, made)
+        pieces = _pieces(lay, call, known, made)
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
@@ -388,7 +399,7 @@ def _journal(lay: Layout, path: bytes | None) -> Journal:
         return Journal()
 
 
-def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tuple[Texts | None, set[str]]]:
+def _pieces(lay: Layout, call: Call, known: Journal, made: Made) -> list[tuple[Texts | None, set[str]]]:
     """The steps of the command, each with the sessions that changed one of its lines meanwhile.
 
     What was recorded while the command ran is not the command's. So its steps lie before, between and after
@@ -397,13 +408,14 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
     if not made.is_known:
         last = known.records[-1] if known.records else None
         return [] if last is not None and last.after == made.oid else [(None, set())]
+    window = call.window
     inside = {r.offset for r in known.records if shellforms.is_since(r.shells, lay, window.opened)}
     if not inside:
         return [((made.before, made.after), set())] if _differs(made) else []
     rows = [(r, b, a) for r, b, a in journal.replay(known, lay) if r.offset in inside]
     if others := {r.session for r, _, _ in rows if not r.is_exact} - {window.session}:
         return [((made.before, made.after), others)]
-    rows = [row for row in rows if row[0].is_exact and not _is_move_of(row[0], window, made)]
+    rows = _in_order(row for row in rows if row[0].is_exact and not _is_move_of(row[0], window, made))
     # Hooks take their time. So a record of something before the picture, or after the command's end, may be
     # among these records.
     late = [n for n, (_, _, after) in enumerate(rows) if after == made.before]
@@ -416,12 +428,11 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
         made.before = min(made.bases, key=lambda text: len(touched(text, rows[0][1])))
     at = made.before
     steps: list[Texts] = []
-    older = _older(lay, window) if any(found.by_shell for found, _, _ in rows) else set()
     for found, before, after in rows:
         # of a move over a file no record has what was there before, and that is no deletion by the command
         is_onto = found.op == "rename-to" and before is None
         # what a command found that began earlier was there before this one; it has told of all up to its end
-        is_older = found.by_shell and (found.session, found.call) in older
+        is_older = found.by_shell and (found.session, found.call) in call.older
         if at != before and not is_onto and not is_older:
             steps.append((at, before))
         at = after
@@ -434,10 +445,15 @@ def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tup
     return out
 
 
-def _older(lay: Layout, window: Window) -> set[tuple[str, str | None]]:
-    """The commands, by session and call, that began before this one and ended while it ran."""
-    found = (w for w in windows.read(lay, window.opened) if w.opened < window.opened)
-    return {(w.session, w.call[:200] if w.call else None) for w in found}
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    """Records as things happened: what a command did is told at its end, behind the edits on top of it."""
+    out: list[Row] = []
+    for row in rows:
+        made = row[0]
+        is_next = not made.by_shell or not out or out[-1][0].after == made.before
+        later = () if is_next else (n for n, (other, _, _) in enumerate(out) if other.before == made.after)
+        out.insert(next(iter(later), len(out)), row)
+    return out
 
 
 def _is_move_of(found: Record, window: Window, made: Made) -> bool:
@@ -466,10 +482,7 @@ def _line_counts(before: bytes | None, after: bytes | None) -> tuple[Counter[byt
 
 def lines_of(texts: Iterable[bytes]) -> set[bytes]:
     """All telling lines of some texts."""
-    found: set[bytes] = set()
-    for text in texts:
-        found |= touched(None, text)
-    return found
+    return {line for text in texts for line in _lines(text)}
 
 
 def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:

@@ -119,6 +119,11 @@ class Window:
         self.was_staged: dict[bytes, Index] | None = None
         self.stages = True
 
+    @property
+    def name(self) -> tuple[str, str | None]:
+        """The session and the call, as the command's records name them: a record's line is bounded."""
+        return self.session, self.call[:200] if self.call else None
+
     def overlaps(self, other: "Window") -> bool:
         """True when the two ran at the same time, as far as anybody can tell."""
         return (other.closed is None or self.opened < other.closed) and (
@@ -292,7 +297,7 @@ def may_have_changed(
     record of their change of the path, and do not count either.
     """
     for window in read(layout):
-        if window.session in family or (window.session, window.call) in told:
+        if window.session in family or window.name in told:
             continue
         row = window.row(path, now)
         # There is no picture: git did not answer in time, or a client was killed. Such a command may have

@@ -107,7 +107,7 @@ class Attempt:
             for n, unit in enumerate(known.weave.units)
             if step_of(unit.key) in moves
         }
-        """For each piece that brought a moved file: the lines that HEAD had under its old name."""
+        """For each piece that brought a moved file: the lines that HEAD had, see `Step.came`."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
         # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
@@ -116,6 +116,7 @@ class Attempt:
         self._corrects = dict[tuple[int, int], bool]()
         self._ended = dict[int, bool]()
         self._lacking = dict[int, list[int]]()
+        self._replaced_whole = dict[tuple[int, int], bool]()
 
     # --- what goes ---
 
@@ -191,6 +192,11 @@ class Attempt:
 
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
         """Tell whether another piece replaced all lines of a piece and kept no word of them."""
+        if (unit, killer) not in self._replaced_whole:
+            self._replaced_whole[unit, killer] = self._is_replaced_whole(unit, killer)
+        return self._replaced_whole[unit, killer]
+
+    def _is_replaced_whole(self, unit: int, killer: int) -> bool:
         known = self.known
         births = known.births(unit)
         told = [x for x in births if known.weave.says(x)]
@@ -585,7 +591,7 @@ class Attempt:
         return not self.known.in_head[line] and self.takes(unit) and unit not in self.moves
 
     def is_of_move(self, line: int) -> bool:
-        """Tell whether a line came with a moved file, and HEAD had it under the old name."""
+        """Tell whether a line came with a moved file, and HEAD or nobody's file had it under the old name."""
         return self.weave.content(line) in self.moves.get(self.known.brought_by(line), ())
 
     def _follows(self, unit: int, how: str) -> bool:

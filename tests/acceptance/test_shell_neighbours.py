@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from gitralph.base.layout import Layout
+from gitralph.hook import windows
 from tests.support import payloads, shells
 from tests.support.repo import Repo
 from tests.support.shells import Shell
@@ -557,3 +559,59 @@ def test_a_move_of_a_file_that_another_command_changed_meanwhile_is_told_whole(r
     other.end()
     shell.work("mv a moved").end()
     assert repo.commit("S1").left == {"a": "contested", "moved": "contested"}
+
+
+@pytest.mark.parametrize("more", ["true", "sed -i 's/^line 10$/ten/' a"])
+@pytest.mark.parametrize("first", ["one", "two"])
+def test_an_edit_on_top_of_what_one_of_two_commands_did(repo: Repo, first: str, more: str) -> None:
+    """The first to end is told of behind the edit on top of it, and that is no step back by the other."""
+    one, two = Shell(repo, "S1"), Shell(repo, "S2")
+    if first == "two":
+        two.begin()
+    one.begin().work("sed -i 's/^line 3$/three/' a")
+    if first == "one":
+        two.begin()
+    repo.edit("S3", "a", changed(8, "eight", THREE))
+    one.end()
+    two.work(more).end()
+    assert repo.commit("S3").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(8, "eight")
+    assert repo.commit(None, "--mine").status == "nothing"
+
+
+def test_two_commands_in_many_files_read_the_notes_once(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not once for each file: the notes may be long, and the agent waits."""
+    for number in range(20):
+        repo.write(f"many/{number}", TEN)
+    repo.commit_all("many")
+    one = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' many/*")
+    two = Shell(repo, "S2").begin().work("sed -i 's/^line 8$/eight/' many/*")
+    one.end()
+    reads, read = list[int](), windows.read
+
+    def counted(layout: Layout, since: int = 0) -> list[windows.Window]:
+        reads.append(since)
+        return read(layout, since)
+
+    monkeypatch.setattr(windows, "read", counted)
+    two.end()
+    assert 0 < len(reads) < 5
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_mode_that_a_running_command_changed_beside_an_edit_is_no_persons(repo: Repo, first: bool) -> None:
+    """Nor where an edit found the file with that mode; a person's own goes."""
+    repo.edit("S1", "a", EIGHT)
+    shell = Shell(repo, "S2").begin()
+    if first:
+        shell.work("chmod +x a")
+    repo.edit("S1", "a", BOTH)
+    shell.work("chmod +x a")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.work("chmod -x a").end()
+    repo.file("a").chmod(0o755)
+    shell = Shell(repo, "S2").begin()
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert repo.mode("a") == "100755"
+    assert _text(repo, "a") == TEN
+    shell.end()

@@ -414,6 +414,15 @@ def test_a_removal_that_a_stash_still_holds_is_offered(stage: Repo, command: str
     assert stage.commit("S1", "--with-shell", checked=False).paths == {"a": "M"}
 
 
+@pytest.mark.parametrize("more", ["", "sed -i 's/^line 3$/three/' moved"])
+def test_both_ends_of_a_move_go_where_a_stash_holds_the_removal(stage: Repo, more: str) -> None:
+    """git brings no text to another name, also none that is nearly the same."""
+    stage.git("rm", "-q", "a")
+    stage.git("stash", "-q")
+    shells.run(stage, "S1", f"mv a moved; {more}")
+    assert stage.commit("S1", checked=False).paths == {"a": "D", "moved": "A"}
+
+
 PRE_COMMIT = {
     "formats": "for f in $(git diff --cached --name-only); do echo '# formatted' >> $f; done",
     "formats and stages": "for f in $(git diff --cached --name-only); do "

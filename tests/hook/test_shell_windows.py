@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from gitralph.base import files
 from gitralph.base.layout import MAIN, Layout
-from gitralph.hook import journal, shell_losses, shellwatch
+from gitralph.hook import journal, shell_losses, shellsteps, shellwatch
 from gitralph.hook import windows as shell
 from gitralph.hook.journal import Record
 from gitralph.hook.shellcalls import Picture
+from gitralph.hook.shellsteps import Made
 from gitralph.hook.windows import ChangedPath, Window
 
 A, B = ("a" * 40, "100644"), ("b" * 40, "100644")
@@ -197,3 +198,32 @@ def test_who_lost_something_last_is_named_of_a_long_journal_too(
     taken = {"upto": size, "session": "S2", "before": None, "after": ids[-1], "exact": "payload"}
     files.append_record(lay.journal(b"f"), json.dumps(taken).encode() + b"\n")
     assert shell_losses.losers(lay, "S3", rows, "=") == {}
+
+
+def test_a_command_is_named_as_its_records_name_it(lay: Layout) -> None:
+    """A record holds the beginning of a long name only."""
+    row = ["p", list(A), list(B), A[0]]
+    _write(lay, {**_open("1", "S2"), "call": "c" * 300}, {"close": "1", "rows": [row]})
+    (window,) = shell.read(lay)
+    assert window.name == ("S2", "c" * 200)
+    assert not shell.may_have_changed(lay, b"p", ("d" * 40, "100644"), {"S1"}, set(), {window.name})
+
+
+def test_files_that_moved_with_a_change_are_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not once for each pair: 100 files of 300 lines took 6 s, and the agent waits."""
+    made = []
+    for number in range(40):
+        text = b"".join(b"line %d of file %d\n" % (line, number) for line in range(10))
+        gone, came = ChangedPath(None, (None, None), A[0]), ChangedPath((None, None), B, None)
+        made.append(Made(b"old/%d" % number, gone, (text, None), True))
+        made.append(Made(b"new/%d" % number, came, (None, text + b"more\n"), False))
+    asked, touched = list[bytes | None](), shellsteps.touched
+
+    def counted(before: bytes | None, after: bytes | None) -> set[bytes]:
+        asked.append(after)
+        return touched(before, after)
+
+    monkeypatch.setattr(shellsteps, "touched", counted)
+    ops = [one.op for one in shellsteps.pair_moves(made)]
+    assert ops == ["rename-from", "rename-to", None] * 40
+    assert len(asked) <= 4 * 40
