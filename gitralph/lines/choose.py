@@ -303,6 +303,9 @@ class Attempt:
                 yield from self._around(number, made, writes)
                 if fresh:
                     yield from self._inside(number, fresh)
+                # what HEAD alone has there is another version of what nobody recorded
+                if writes and unit in self.included and self._has_other_version(made):
+                    yield Bond(number, weave.hunks[known.foreign].unit, Kind.REPLACES, stale=True)
                 yield from self._whole_file(number, made, writes)
         yield from self._versions()
         if self.over and known.on_disk(EXISTS):  # all lines of a deleted file are gone, whoever had read them
