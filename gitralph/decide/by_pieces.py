@@ -6,7 +6,7 @@ earlier commits took decides nothing; it only tells which notes are no news.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
@@ -18,13 +18,13 @@ from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.hook import windows
-from gitralph.hook.journal import GAP, Record, replay
+from gitralph.hook.journal import GAP, Record, replay, text_id
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, step_of
-from gitralph.lines.text import is_telling, split_lines
+from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, Step, step_of
+from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log, path_records
 from gitralph.records.path_records import PathState
@@ -55,7 +55,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         return _gone(scene, state, known.pieces)
     if known.carried and known.base is None and others:
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
-    how = _follow(scene, state)
+    how = _follow(scene, state, known.steps)
     found = choose.separate(
         known.head,
         known.steps,
@@ -155,7 +155,7 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     return Outcome(state.path)
 
 
-def _follow(scene: Scene, state: PathState) -> str:
+def _follow(scene: Scene, state: PathState, steps: Sequence[Step]) -> str:
     """Say how an unrecorded correction of the session's lines goes along: LEAVE, FORM or WORDS of ``choose``.
 
     FORM holds where another session's shell command may have made the correction: then every word must be
@@ -171,6 +171,9 @@ def _follow(scene: Scene, state: PathState) -> str:
     known = {r.after for r in state.journal.records}
     # what stood there before the session's own first edit came before any correction of it
     known |= {r.before for r in state.journal.records if first is not None and r.offset <= first.offset}
+    # who only takes lines away corrects none of them
+    gaps = [(s.before, s.after) for s in steps if s.owner is None and s.after is not None]
+    known |= {text_id(after) for before, after in gaps if not difference(before, after)[1]}
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
     if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
