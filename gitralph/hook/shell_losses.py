@@ -1,7 +1,7 @@
 """Tells when a shell command threw away what sessions had recorded: a checkout, a reset, a stash, a clean.
 
 Fast lane, loaded only at the end of a shell command. A path counts when it held exactly the last recorded
-text, and now is as in HEAD or gone, while HEAD did not change there.
+text, and now is gone, or as in HEAD while HEAD did not change there.
 """
 
 import os

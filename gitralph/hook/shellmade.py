@@ -66,7 +66,7 @@ class _Finder:
         plain = [name for name in paths if filtered is not None and paths[name] not in filtered]
         self.texts = hook_git.texts(*asked, self._wanted(rows, paths, plain), self.environ, self.deadline)
         stashed = self._stashed(plain)
-        out, perhaps = list[Made](), list[Made]()
+        out = list[Made]()
         for name, form in rows:
             one = self._made(name, paths[name], form, name in plain)
             if one is None:
@@ -74,19 +74,18 @@ class _Finder:
                 continue
             stashes = stashed.get(name, ()) if one.is_known else ()
             popped = [is_gone for texts, is_gone in stashes if shellsteps.is_gits(one, texts, is_gone)]
-            if not any(popped):
-                (perhaps if popped else out).append(one)
-        # `git stash apply` leaves the stash. Of what only goes nobody can say whether it went by that or by
-        # the command itself.
-        for one in perhaps:
-            one.may_be_gits = True
-        return out + [one for one in perhaps if not shellsteps.brings(one)]
+            # `git stash apply` leaves the stash. Of what only goes nobody can say whether it went by that or
+            # by the command itself.
+            one.may_be_gits = bool(popped)
+            if not popped or not (any(popped) or shellsteps.brings(one)):
+                out.append(one)
+        return out
 
     def _is_of_git(self, name: str, form: ChangedPath) -> bool:
         """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""
         old, new = self.before.rows.get(name), self.after.rows.get(name)
         if new is None:
-            return form.base is not None or name in self.look.moved  # the file is as in HEAD
+            return form.base is not None  # the file is as in HEAD
         if new[3] == "u":
             return True
         if old is not None and old[3] is not None and new[1] == old[3]:

@@ -322,8 +322,7 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
             staging.note(look.lay, str(kept["session"]))
         end = {"close": kept["id"], "rows": look.rows, **staged}
         _note(look.lay, {**end, **({"late": True} if late else {})})
-        rows = [row for row in look.rows or () if row[0] not in look.moved]
-        told += _losses(look.lay, kept, rows) if rows and not late else []
+        told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
     shellcalls.forget(path)
     return told
 

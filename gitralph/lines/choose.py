@@ -4,8 +4,9 @@
 
 2. Built on: a piece may replace lines that another piece brought and HEAD lacks. Then it waits for that other
 piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
-line that HEAD had before waits where HEAD alone has another in its place, and one that replaced a line of
-HEAD where HEAD has lost that and a line beside it, which the file still has.
+line that HEAD had before waits where HEAD alone has another in its place, as does what is included of
+nobody's, and one that replaced a line of HEAD where HEAD has lost that and a line beside it, which the file
+still has.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
 that go took each of them that says something. The later piece goes, and the removals under those lines go
@@ -22,10 +23,10 @@ another is committed as it came, also where a gap took it, unless the gap also b
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
 not count, where there are others. One that brings lines elsewhere than it took some must keep all words. A
-gap follows, too, inside one block of these lines, which replaces lines of it and brings no paragraph, or
-stands beside a line with a word and beside no blank one; and a gap of blank lines beside a line with a word.
-It stays out where HEAD has what a record had put in the place of these lines: git or a person has only put
-them back.
+gap inside one block of these lines follows, too, where it replaces lines of the block and brings no
+paragraph, or stands beside a line with a word and beside no blank one; and so does a gap of blank lines
+beside a line with a word. No gap follows where HEAD has what a record had put in the place of these lines:
+git or a person has only put them back.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -232,15 +233,14 @@ class Attempt:
             return any(
                 self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births) if killer != unit
             )
-        if any(map(known.on_disk, self._with_words(known.births(over)))):
+        if any(map(known.on_disk, known.births(over))):
             return True
         if known.is_swept(unit):
             return False
-        return any(known.is_removed(x) and known.unit(x) == over for x in self._with_words(known.taken(over)))
-
-    def _with_words(self, lines: list[int]) -> list[int]:
-        """The lines that have words, or all where none has: a brace comes and goes with other blocks."""
-        return [x for x in lines if has_words(self.weave.content(x))] or lines
+        taken = known.taken(over)
+        # a brace comes and goes with other blocks as well
+        taken = [x for x in taken if has_words(weave.content(x))] or taken
+        return any(known.is_removed(x) and known.unit(x) == over for x in taken)
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.

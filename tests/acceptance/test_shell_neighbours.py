@@ -615,3 +615,15 @@ def test_a_mode_that_a_running_command_changed_beside_an_edit_is_no_persons(repo
     assert repo.mode("a") == "100755"
     assert _text(repo, "a") == TEN
     shell.end()
+
+
+def test_a_file_that_a_command_deleted_and_committed_is_its_deletion_after_a_reset(repo: Repo) -> None:
+    """Another's uncommitted line went with it: that comes from the record, and the deletion waits for it."""
+    repo.git("config", "ralph.discard", "off")
+    repo.edit("S1", "a", changed(3, "three of S1 here"))
+    shells.run(repo, "S2", "git rm -qf a; git commit -qm x")
+    repo.git("reset", "-q", "HEAD~1")
+    assert repo.commit("S2", code=4).left == {"a": "contested"}
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(3, "three of S1 here")
+    assert repo.commit("S2").paths == {"a": "D"}
