@@ -6,7 +6,7 @@ units with the same names. This module must not look at HEAD or at commits.
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
@@ -17,29 +17,8 @@ from gitralph.lines.text import (
     common_lines,
     complete,
     ends_with_newline,
-    has_words,
-    is_telling,
-    split_lines,
 )
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
-
-_GAPS = 8
-"""So many gaps are tried whether a later gap takes them back; each try costs O(atoms)."""
-
-_BEFORE = 3
-"""So many earlier texts are tried for each of these gaps.
-
-Only a text that lacks a line that came back costs.
-"""
-
-
-def _may_hold(text: bytes, lines: list[bytes]) -> bool:
-    """Tell whether a text may have these lines.
-
-    It looks for one telling line only, so it is cheap and errs to yes.
-    """
-    told = next((line for line in lines if has_words(line)), b"")
-    return b"\n" + told in b"\n" + text
 
 
 class LandedBefore(Protocol):
@@ -103,8 +82,6 @@ class Folding:
     def _finish(self, after: bytes | None) -> None:
         weave = self.weave
         self._name_units()
-        if self.owner is None:
-            weave.gaps.append((self.first, len(weave.hunks)))
         weave.text = after
         weave.steps.append(self.key)
         weave.known.setdefault(after, len(weave.hunks))
@@ -117,62 +94,7 @@ class Folding:
         weave = self.weave
         if after in weave.known:
             return weave.shown_at(weave.known[after])
-        found = self.landed.shown(after) if self.landed is not None else None
-        if found is None and self.owner is None and after is not None and weave.text is not None:
-            found = self._without_a_gap(after)
-        return found
-
-    def _without_a_gap(self, after: bytes) -> list[int] | None:
-        """Return the lines of a text that equals the file without one of the last gaps; else None.
-
-        `git stash` is such a gap, and `git stash pop` takes it back, whatever was edited in between. Where a
-        reset came before the pop, an earlier text of the file without the gap is compared.
-        """
-        weave, count = self.weave, complete(after).count(b"\n")
-        now = len(weave.hunks)
-        for low, high in reversed(weave.gaps[-_GAPS:]):
-            back, gone = self._undoing(low, high, now)
-            # Nearly every gap fails this test, which runs in C. With all gaps evaluated, 1,000 gaps in 2,000
-            # lines took 2.9 s. With the test they take 1.3 s, and with no gap tried 1.1 s.
-            if not (back or gone) or not _may_hold(after, [weave.content(atom) for atom in back]):
-                continue
-            if len(weave.shown) + len(back) - len(gone) == count:
-                found = self._shown_as(after, {*weave.shown, *back} - gone)
-                if found is not None:
-                    return found
-            if not any(is_telling(weave.content(atom)) for atom in back):
-                continue
-            for limit in islice(reversed(weave.known.values()), _BEFORE):
-                if high <= limit < now:
-                    back, gone = self._undoing(low, high, limit)
-                    found = self._shown_as(after, {*weave.shown_at(limit), *back} - gone)
-                    if found is not None:
-                        return found
-        return None
-
-    def _shown_as(self, text: bytes, atoms: set[int]) -> list[int] | None:
-        """Return these lines in their order, or None where they do not make up the text."""
-        weave = self.weave
-        found = [atom for atom in weave.order() if atom in atoms]
-        return found if [weave.content(atom) for atom in found] == split_lines(text) else None
-
-    def _undoing(self, low: int, high: int, limit: int) -> tuple[list[int], set[int]]:
-        """Return the lines that come back, and those that go, without the hunks `low` to `high`.
-
-        Only lines count on which these hunks had the last word. `limit` is the number of hunks at that time.
-        """
-        weave = self.weave
-        back, gone = list[int](), set[int]()
-        for number in range(low, high):
-            made = weave.hunks[number]
-            gone.update(atom for atom in made.births if weave.visible_at(atom, limit))
-            gone.update(atom for atom in made.undels if self._last(atom, limit) == number << 1 | 1)
-            back += [a for a in made.dels if a > NEWLINE and self._last(a, limit) == number << 1]
-        return back, gone - {EXISTS, NEWLINE}
-
-    def _last(self, atom: int, limit: int) -> int:
-        ops = self.weave.ops[atom] or [0]
-        return ops[-1] if ops[-1] >> 1 < limit else (self.weave.before(atom, limit) or [0])[-1]
+        return self.landed.shown(after) if self.landed is not None else None
 
     def _return_to(self, then: list[int]) -> list[Range]:
         """Return to a text that the file had before: each of its lines is the line that stood there then.
@@ -222,8 +144,6 @@ class Folding:
         window = [*around, *window, *below]
         found = hunks(window, fresh, lambda line: weave.count[line] == 1)
         ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
-        if found and found[-1][1] == len(window) and found[-1][3] == len(fresh):
-            ranges[-1] = self._slid_down(ranges[-1], fresh)
         ranges = in_whole_blocks(weave, ranges, fresh)
         # A session's edit has one intention and stays whole. A gap may be a formatter that ran over
         # everybody's lines.
@@ -234,22 +154,6 @@ class Folding:
                 piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
             ]
         return ranges, fresh
-
-    def _slid_down(self, each: Range, fresh: list[int]) -> Range:
-        """Slide the last hunk as far down as all other hunks are; `fresh` grows by the lines it passes.
-
-        Example: one step changes two places, the second by adding a function at the end. Both texts end
-        alike, and a diff would take the last lines of the new function for those of the function before it.
-        """
-        start, stop, low, high = each
-        weave = self.weave
-        while (start == stop) != (low == high) and stop < len(weave.shown):
-            line = weave.line[weave.shown[stop]]
-            if line != (fresh[low] if start == stop else weave.line[weave.shown[start]]):
-                break
-            fresh.append(line)
-            start, stop, low, high = start + 1, stop + 1, low + 1, high + 1
-        return start, stop, low, high
 
     def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
         """Split a hunk whose old lines all remain, each as often: the new lines stand around them.

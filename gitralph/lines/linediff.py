@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from gitralph.lines.gotoh import OldLine, best_pairs
-from gitralph.lines.runs import split_at_runs
 
 Range = tuple[int, int, int, int]
 """A hunk: old lines [0] to [1] become new lines [2] to [3], counted from 0, ends excluded."""
@@ -90,7 +89,8 @@ def _between(
         if better is not None:
             found += better
             return
-    split_at_runs(old, new, (low_old, high_old, low_new, high_new), found)
+    if low_old < high_old or low_new < high_new:
+        found.append((low_old, high_old, low_new, high_new))
 
 
 _RIM, _SHORT, _CELLS = 12, 3, 4_000

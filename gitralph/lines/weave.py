@@ -106,8 +106,6 @@ class Weave:
 
         What the hunks in between did is undone.
         """
-        self.gaps: list[tuple[int, int]] = []
-        """For each gap its first hunk, and the first hunk after it."""
         self.known: dict[bytes | None, int] = {start: 1}
         """The texts that the file had, each with the number of hunks when the file first had it."""
         self.origin: dict[int, int] = {}

@@ -15,7 +15,6 @@ from gitralph.lines import build
 from gitralph.lines.choose import separate
 from gitralph.lines.fold import fold
 from gitralph.lines.order import chain
-from gitralph.lines.runs import LONG_RUN, Span, split_at_runs
 from gitralph.lines.terms import Step
 from gitralph.lines.weave import Weave
 from tests.lines.world import numbered
@@ -49,50 +48,6 @@ def history(random: Random) -> list[Step]:
     whole = [b"".join(line + b"\n" for line in lines) for lines in texts]
     owners = random.choices(["s1", "s2", None], k=len(whole))
     return [Step(f"k{at}", owners[at], *pair) for at, pair in enumerate(pairwise(whole))]
-
-
-# --- long runs ---
-
-
-def counted_again(old: list[int], new: list[int], span: Span, found: list[Span]) -> None:
-    """The definition: split at the first run that is single on both sides, count both parts again."""
-    low_old, high_old, low_new, high_new = span
-    starts = range(low_old, high_old - LONG_RUN + 1), range(low_new, high_new - LONG_RUN + 1)
-    grams = [
-        [tuple(lines[at : at + LONG_RUN]) for at in each]
-        for lines, each in zip((old, new), starts, strict=True)
-    ]
-    for at, gram in enumerate(grams[1]):
-        if len(set(gram)) > 2 and grams[0].count(gram) == grams[1].count(gram) == 1:
-            one, other = low_old + grams[0].index(gram), low_new + at
-            run = 0
-            while one + run < high_old and other + run < high_new and old[one + run] == new[other + run]:
-                run += 1
-            counted_again(old, new, (low_old, one, low_new, other), found)
-            counted_again(old, new, (one + run, high_old, other + run, high_new), found)
-            return
-    if low_old < high_old or low_new < high_new:
-        found.append(span)
-
-
-def test_a_part_that_keeps_its_counts_is_split_as_one_that_is_counted_again() -> None:
-    split = 0
-    for seed in range(3_000):
-        random = Random(seed)
-        old = random.choices(range(random.choice([4, 7])), k=random.randint(0, 24)) * random.choice([1, 2])
-        new = list(old)
-        for _ in range(random.randint(0, 3)):
-            at, to = (random.randint(0, len(new)) for _ in range(2))
-            new[to:to] = new[at : at + random.randint(0, 9)]
-            at = random.randint(0, len(new))
-            new[at : at + random.randint(0, 9)] = random.choices(range(7), k=random.randint(0, 2))
-        span = 0, len(old), 0, len(new)
-        plainly, found = list[Span](), list[Span]()
-        counted_again(old, new, span, plainly)
-        split_at_runs(old, new, span, found)
-        assert found == plainly, seed
-        split += len(found) > 2
-    assert split > 150
 
 
 # --- the weave ---

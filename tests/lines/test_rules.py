@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.terms import LEFT_OUT, Step
 from tests.lines.world import World, line, numbered
@@ -199,17 +198,6 @@ def test_an_insertion_above_the_end_of_a_block_slides_up() -> None:
     world.edit("b", b"start\n}\nof b\nalso of b\n}\nend\n")
     world.edit("a", b"start\n}\nof a\n}\nof b\nalso of b\n}\nend\n")
     assert world.commit("a").text == b"start\n}\nof a\n}\nend\n"
-
-
-def test_long_runs_are_anchors_where_no_line_is_unique() -> None:
-    old = [1, 2, 3, 4, 5, 1, 2, 3, 9, 9]
-    new = [8, *old[:8], 7, 7]
-    assert len(hunks(old, new, lambda _line: False)) >= 1
-    doubled = [8, *[1, 2, 3, 4, 5, 6], 7]
-    assert hunks([0, 1, 2, 3, 4, 5, 6, 9], doubled, lambda _line: False) == [
-        (0, 1, 0, 1),
-        (7, 8, 7, 8),
-    ]
 
 
 def test_skipping_drops_what_builds_on_the_skipped() -> None:
