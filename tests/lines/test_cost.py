@@ -55,7 +55,15 @@ def of_a_persons_rewrite(count: int) -> int:
     return operations(b"first\n", text(*lines), by_hand=text(*[f"by hand, number{n}" for n in range(count)]))
 
 
-@pytest.mark.parametrize("shape", [of_equal_lines, of_rewrites, of_a_persons_rewrite])
+def of_a_block_changed_in_many_places(count: int) -> int:
+    new = [f"line {n} of it" for n in range(count)]
+    half = [line if n % 2 else f"other, rewritten{n}" for n, line in enumerate(new)]
+    return operations(b"first\n", text("first", *new), text("first", *half))
+
+
+@pytest.mark.parametrize(
+    "shape", [of_equal_lines, of_rewrites, of_a_persons_rewrite, of_a_block_changed_in_many_places]
+)
 def test_twice_the_lines_take_twice_the_work(shape: Any) -> None:
     """4,000 equal lines that all become others took 0.8 s once, and 16,000 took 9.1 s."""
     assert shape(200) < 2.5 * shape(100)
