@@ -194,9 +194,8 @@ def _leads_to_file(worktree: Worktree, state: PathState) -> bool:
     records = [r for r in state.journal.records if r.op != GAP]
     if not records:
         return False
-    chain = text_chain.chain_of(records, records)
     try:
-        return text_chain.explains(chain, worktree.read(state.path))
+        return text_chain.explains(records, worktree.read(state.path))
     except LeadsOutError:
         return False
 

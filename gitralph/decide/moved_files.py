@@ -35,22 +35,12 @@ def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to
     """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
     old, path, records = to.other_path, come.path, come.journal.records
     if old is None:
-        return _by_text(scene, states, come, to)
+        return None
     state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
     # A file may move to and fro. So the n-th arrival belongs to the n-th departure.
     number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
     return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
-
-
-def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
-    """Find the same for records without the other path, as older versions wrote them: by the text."""
-    for old, state in states.items():
-        for record in state.journal.records:
-            fits = record.op == _FROM and record.other is None and record.before == to.after
-            if fits and record.session in scene.own and old != come.path:
-                return Rename(old, come.path, state, record)
-    return None
 
 
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:

@@ -21,7 +21,6 @@ from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left, Note
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
-from gitralph.decide.text_chain import Chain
 from gitralph.git import refs
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
@@ -218,8 +217,7 @@ def _has_new_mode(found: Unowned) -> bool:
     """True when nobody recorded a change of the executable bit; the bit goes with the whole path."""
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
         return False
-    known = Chain(tuple(found.state.journal.records))
-    return text_chain.mode_of(known, found.content, found.head_mode)[1]
+    return text_chain.mode_of(found.state.journal.records, found.content, found.head_mode)[1]
 
 
 # --- what is wanted of it ---
