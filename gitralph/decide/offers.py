@@ -8,7 +8,7 @@ offered.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.ids import safe_form
@@ -89,21 +89,27 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
     return uncommitted.dirty_paths(ctx.repo, ctx.config, touched) if touched else []
 
 
-def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of ``paths`` that are as a finished shell command left them, each with that command.
+def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window, ChangedPath]]:
+    """Those of ``paths`` that are as a shell command left them, each with the commands, the latest first.
 
     Also those that changed since a running one began: when it ends they are its session's.
     """
     commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
     made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
-    found: dict[bytes, Window] = {}
     for path in paths if made_any else ():
         there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
         now = (there.oid, there.mode)
-        rows = ((window, window.row(path, now)) for window in made_any)
-        made = next((window for window, row in rows if row is not None and row.after == now), None)
-        if made is not None:
-            found[path] = made
+        for window in made_any:
+            row = window.row(path, now)
+            if row is not None and row.after == now:
+                yield path, window, row
+
+
+def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of ``paths`` that are as a shell command left them, each with the latest such command."""
+    found: dict[bytes, Window] = {}
+    for path, window, _ in _made(ctx, paths):
+        found.setdefault(path, window)
     return found
 
 
@@ -113,27 +119,24 @@ def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dic
     A running command may have made all that nobody recorded since it began, and its end will tell. Of one
     that ended, its change could not be told by line.
     """
-    commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
-    made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
     found: dict[bytes, Window] = {}
-    for path in paths if made_any else ():
-        there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
-        now, records = (there.oid, there.mode), scene.states[path].journal.records
-        for window in made_any:
-            row = window.row(path, now)
-            if row is None or row.after != now:
-                continue
-            if window.closed is not None:
-                if not any(r.by_shell and (r.session, r.call) == window.name for r in records):
-                    found[path] = window
-                continue
-            told = [r for r in records if shellforms.is_since(r.shells, ctx.layout, window.opened)]
-            at = {row.before[0]} if row.before is not None else scene.head_ids(path)
-            for record in told:
-                at = {record.after} if record.is_exact and record.before in at else at
-            if there.oid not in at or _may_have_mode_of(scene, path, row, told):
-                found[path] = window
+    for path, window, row in _made(ctx, paths):
+        if _is_untold(scene, path, window, row):
+            found.setdefault(path, window)
     return found
+
+
+def _is_untold(scene: Scene, path: bytes, window: Window, row: ChangedPath) -> bool:
+    records = scene.states[path].journal.records
+    if not text_chain.others(scene, scene.states[path]):
+        return True
+    if window.closed is not None:
+        return not any(r.by_shell and (r.session, r.call) == window.name for r in records)
+    told = [r for r in records if shellforms.is_since(r.shells, scene.layout, window.opened)]
+    at = {row.before[0]} if row.before is not None else scene.head_ids(path)
+    for record in told:
+        at = {record.after} if record.is_exact and record.before in at else at
+    return text_chain.content_id(scene.contents[path]) not in at or _may_have_mode_of(scene, path, row, told)
 
 
 def _may_have_mode_of(scene: Scene, path: bytes, row: ChangedPath, told: Iterable[Record]) -> bool:
