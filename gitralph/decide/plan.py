@@ -80,7 +80,8 @@ def build(
 
     ``unwritten`` are records that count as if the journals held them already. ``instead`` are contents to
     judge in place of the files; only records up to the one that left such a content count. ``family``
-    replaces the session's own family. A caller that needs no tree passes ``writing=False``.
+    replaces the session's own family. A caller that needs no tree passes ``writing=False``; its git runs no
+    filter.
 
     Raises Fatal for damage. A refusal raises nothing: it is in the draft.
     """
@@ -94,7 +95,8 @@ def build(
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
-        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
+        look = inputs.look if writing else inputs.look_unfiltered
+        read = _read(ctx, asked, look, head, wanted, unwritten or {}, instead or {}, is_named)
         outcomes, together = _decide_all(read)
         draft = Draft(
             head=head,
@@ -131,6 +133,7 @@ class _Read(NamedTuple):
 def _read(
     ctx: Context,
     asked: Question,
+    look: Callable[[Question, Mapping[bytes, PathState]], Scene],
     head: Head,
     wanted: Collection[bytes] | None,
     unwritten: Mapping[bytes, Record],
@@ -160,7 +163,7 @@ def _read(
         start = orphan.start(ctx, inner.folder, asked.reader, head, states)
         taken, offered = _offered(ctx, asked, states, wanted)
         states |= taken
-        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
+        scene = look(replace(asked, bench=inner, reader=start), {**states, **offered})
         # A path with an unwritten record is not read again: the new reading would not hold that record.
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
         fitting = {path: state for path, state in seen.items() if state is not None}
