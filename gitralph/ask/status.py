@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from gitralph.base import files
 from gitralph.base.errors import Fatal
 from gitralph.decide import decision, offers, pending_paths, plan, text_chain
-from gitralph.decide.bench import open_bench
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.offers import Maker
 from gitralph.decide.pending_paths import Work, Works
 from gitralph.git import uncommitted

@@ -249,28 +249,21 @@ def settle(
         given = bool(own) and all(r.may for r in own)
         if was is not None and was.taken and was.how == decision.EDITS and given:
             was = by_path[path] = was._replace(how=decision.SHELL)
-        left = _left(scene, state) if of(state, scene.own) else None
-        if left is None:
+        offer = left(scene, state, scene.own)
+        if offer is None:
             continue
         if was is None:
-            by_path[path] = Outcome(path, left=(left,))
+            by_path[path] = Outcome(path, left=(offer,))
         elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
-            by_path[path] = was._replace(left=(*was.left, left))
+            by_path[path] = was._replace(left=(*was.left, offer))
     return sorted(by_path.values(), key=lambda one: one.path)
 
 
-def _left(scene: Scene, state: PathState) -> Left | None:
-    found, lines = _waiting(scene, state, scene.own)
-    return _offer(scene, state, found, lines) if found else None
-
-
-def made_by_commands(scene: Scene, state: PathState) -> Left | None:
-    """What a person's commit leaves of a path: lines that shell commands of sessions may have made."""
-    found, lines = _waiting(scene, state, None)
-    return _offer(scene, state, found, lines)._replace(reason=decision.SHELL) if found else None
-
-
-def _offer(scene: Scene, state: PathState, found: list[Record], lines: tuple[int, int] | None) -> Left:
+def left(scene: Scene, state: PathState, own: Container[str] | None) -> Left | None:
+    """What a commit leaves of a path: what shell commands of these sessions, or of any, may have made."""
+    found, lines = _waiting(scene, state, own)
+    if not found:
+        return None
     whose = sorted({name for record in found for name in record.may})
     several = len(whose) > 1 and not set(whose) <= scene.own
     commands = tuple(told(_maker(record, record.session)) for record in found[-2:])
@@ -280,7 +273,7 @@ def _offer(scene: Scene, state: PathState, found: list[Record], lines: tuple[int
         running = unended(scene.layout, whose)
         if running:
             why = Why(Kind.NO_END_TOLD, tuple(running), because=why)
-    reason = decision.CONTESTED if several else decision.SHELL
+    reason = decision.CONTESTED if several and own is not None else decision.SHELL
     return Left(state.path, reason, why, tuple(whose), lines, optional=True, by_shell=True)
 
 

@@ -10,9 +10,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from gitralph.decide import inputs, path_texts
-from gitralph.decide.bench import open_bench
 from gitralph.decide.hook_rewrites import ranges
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs

@@ -17,9 +17,8 @@ from gitralph.base import files
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.decide import decision, offers, plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft
 from gitralph.git import listing, uncommitted
 from gitralph.git.blobs import Workbench

@@ -96,14 +96,8 @@ def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     """Files with a change by a session's shell command that no session recorded: a person must name them."""
     found = offers.changed_meanwhile(ctx, scene, scene.contents)
     states = {path: state for path, state in scene.states.items() if path in scene.contents}
-    lines = {path: offers.made_by_commands(scene, state) for path, state in states.items()}
+    lines = {path: offers.left(scene, state, None) for path, state in states.items()}
     return {path: left for path, left in lines.items() if left is not None} | {
-        path: Left(
-            path,
-            decision.SHELL,
-            _made_by(window),
-            (window.session,),
-            optional=True,
-        )
+        path: Left(path, decision.SHELL, _made_by(window), (window.session,), optional=True)
         for path, window in found.items()
     }

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
 from gitralph.decide import inputs, offers, path_texts, pathspecs, text_chain
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.in_time import InTime
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import blame, history, refs
 from gitralph.git.context import Context

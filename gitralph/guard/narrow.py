@@ -15,10 +15,9 @@ from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.hook_rewrites import Range, ranges
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench

@@ -17,9 +17,8 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
 from gitralph.commit import cleanup, land
 from gitralph.decide import by_pieces, decision, inputs, path_texts, text_chain
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left, Note
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context, refuse_operation
