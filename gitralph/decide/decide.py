@@ -192,13 +192,12 @@ def _whole(scene: Scene, state: PathState) -> Outcome:
 
 
 def _take_edits(scene: Scene, state: PathState) -> Outcome:
-    found = _take(scene, state, decision.EDITS)
+    found, content = _take(scene, state, decision.EDITS), scene.contents[state.path]
+    if content.absent:
+        return found
     mode, is_foreign = path_texts.mode_to_commit(scene, state)
-    if is_foreign:
-        note = Note(state.path, Why(Kind.MODE_LEFT))
-        content = Content(mode, scene.contents[state.path].data)
-        return found._replace(content=content, notes=(*found.notes, note))
-    return found
+    notes = (Note(state.path, Why(Kind.MODE_LEFT)),) if is_foreign else ()
+    return found._replace(content=Content(mode, content.data), notes=notes)
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:

@@ -398,7 +398,8 @@ def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
         return content.mode, False
     mode, is_left = text_chain.mode_of(own, content, head.mode)
     # a mode that another session recorded goes with that session's commit
-    return mode, is_left and text_chain.mode_of(state.journal.records, content, head.mode)[1]
+    others = [r for r in state.journal.records if r.op != GAP]
+    return mode, is_left and text_chain.mode_of(others, content, head.mode)[1]
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
