@@ -159,7 +159,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
 
 def _is_explained(scene: Scene, state: PathState) -> bool:
     """True when records lead, one by one, from HEAD's text to the file's."""
-    since = text_chain.records_since_head(scene, state) or []
+    since = text_chain.since_head(scene, state)
     first = next((r for r in since if r.is_exact), None)
     is_from_head = first is not None and first.before in scene.head_ids(state.path)
     return is_from_head and text_chain.explains(since, scene.contents[state.path])
@@ -174,7 +174,7 @@ def _whole(scene: Scene, state: PathState) -> Outcome:
     content = scene.contents[state.path]
     if state.bare & scene.own:
         return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
-    late = {r.offset for r in text_chain.maybe_since_head(scene, state)}
+    late = {r.offset for r in text_chain.since_head(scene, state)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}
     mine = [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
     if not mine:

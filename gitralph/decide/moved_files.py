@@ -101,17 +101,19 @@ def settle(
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
-        elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
-            why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
-            left = Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
-            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
-        elif (
-            old is not None and old.taken and not _refuses(new) and (by := _moved_on(scene, states[move.new]))
-        ):
-            # Without this the commit would only delete the file at its old path.
-            left = Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,))
-            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
+        elif old is not None and old.taken and not _refuses(new):
+            left = _not_arrived(scene, states[move.new], move)
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
     return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:
+    """The reason why the new path must go although nothing of it does: a commit would only delete the old."""
+    if _is_lost(scene, come):
+        why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
+        return Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
+    by = _moved_on(scene, come)
+    return Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,)) if by else None
 
 
 def _moved_on(scene: Scene, come: PathState) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
@@ -24,10 +25,8 @@ from gitralph.decide.inputs import Question, Scene, Wishes
 from gitralph.decide.request import Draft
 from gitralph.git import blobs, history, refs, uncommitted
 from gitralph.git.blobs import Workbench
-from gitralph.git.config import Config
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, write_trees
 from gitralph.hook.journal import Journal, Record
@@ -43,7 +42,7 @@ def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[byt
             asked.layout, paths
         )
     states = path_records.recorded_paths(
-        asked.layout, list(asked.family), _differing(asked.repo, asked.config)
+        asked.layout, list(asked.family), partial(uncommitted.dirty_paths, asked.repo, asked.config)
     )
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
@@ -51,17 +50,13 @@ def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[byt
     return states
 
 
-def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[bytes]]:
-    """A function that picks, from some paths, those that differ from HEAD according to git."""
-    return lambda paths: uncommitted.dirty_paths(repo, config, paths)
-
-
 def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
     """The paths that a session's commit would look at; for a person also the new files in ``exact``."""
     if session == decision.UNRECORDED:
         return persons.candidates(ctx, exact)
     family = path_records.family(ctx.layout, session)
-    known = path_records.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
+    differing = partial(uncommitted.dirty_paths, ctx.repo, ctx.config)
+    known = path_records.recorded_paths(ctx.layout, family, differing)
     return sorted({*known, *offers.paths(ctx, family)})
 
 

@@ -89,7 +89,7 @@ def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
     """The records of which the file may still hold something, for a file whose lines are not told apart."""
     if scene.is_as_in_head(state.path):
         return frozenset()
-    return _keys_of(text_chain.maybe_since_head(scene, state))
+    return _keys_of(text_chain.since_head(scene, state))
 
 
 def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:

@@ -59,8 +59,8 @@ def _explains(record: Record, before: str | None, wanted: str) -> bool:
     return record.before is None or record.before == record.after or not record.is_exact
 
 
-def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
-    """The records since the file last was what HEAD holds; None where no record ever saw it so.
+def since_head(scene: Scene, state: PathState) -> list[Record]:
+    """The records since the file last was what HEAD holds; all of them where no record ever saw it so.
 
     Whoever is alone among these records made the whole difference, whatever happened before. Texts are
     compared by their ids, so this works only where git converts no line ends.
@@ -75,7 +75,7 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
         is_before = record.is_exact and record.before in head
         if (is_after or is_before) and not _is_told_late(records, at):
             return records[at + 1 if is_after else at :]
-    return None
+    return records
 
 
 def _is_told_late(records: list[Record], at: int) -> bool:
@@ -86,22 +86,16 @@ def _is_told_late(records: list[Record], at: int) -> bool:
     return any(one.is_exact and one.before == record.after for one in records[:at])
 
 
-def maybe_since_head(scene: Scene, state: PathState) -> list[Record]:
-    """The records since the file last was as in HEAD; all of them where no record ever saw it so."""
-    since = records_since_head(scene, state)
-    return state.journal.records if since is None else since
-
-
 def others(scene: Scene, state: PathState) -> list[str]:
     """The other sessions whose records stand between HEAD's text and the file."""
-    since = maybe_since_head(scene, state)
+    since = since_head(scene, state)
     found = {r.session for r in since if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
     return sorted((found | state.bare | _came_with(scene, state, since)) - scene.own)
 
 
 def makers(scene: Scene, state: PathState) -> list[str]:
     """The other sessions of which a shell command may have changed the file since it was as in HEAD."""
-    since = maybe_since_head(scene, state)
+    since = since_head(scene, state)
     return sorted({name for r in since if r.op == GAP for name in r.may} - scene.own)
 
 

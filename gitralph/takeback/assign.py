@@ -164,7 +164,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
 
 def _writers(scene: Scene, state: PathState) -> frozenset[str]:
     """The sessions whose records stand between HEAD's text and the file."""
-    return frozenset(r.session for r in text_chain.maybe_since_head(scene, state) if r.op != GAP)
+    return frozenset(r.session for r in text_chain.since_head(scene, state) if r.op != GAP)
 
 
 def _whole(scene: Scene, state: PathState) -> Why | None:
