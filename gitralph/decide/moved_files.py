@@ -33,14 +33,12 @@ def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> Path
 
 def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
     """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
-    old, path, records = to.other_path, come.path, come.journal.records
+    old, path = to.other_path, come.path
     if old is None:
         return None
     state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
-    # A file may move to and fro. So the n-th arrival belongs to the n-th departure.
-    number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
-    return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+    return Rename(old, path, state, ends[-1]) if ends else None
 
 
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
