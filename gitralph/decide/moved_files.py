@@ -4,7 +4,7 @@ A rename has two ends, and a commit has both or neither. Lines of other sessions
 the new name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,25 +27,21 @@ class Rename(NamedTuple):
     left_by: Record
 
 
-def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
-    return states.get(path) or scene.recorded_at(path)
-
-
-def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
+def _source(scene: Scene, come: PathState, to: Record) -> Rename | None:
     """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
     old, path = to.other_path, come.path
     if old is None:
         return None
-    state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
+    state, name = scene.states.get(old) or scene.recorded_at(old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
     return Rename(old, path, state, ends[-1]) if ends else None
 
 
-def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
-    for state in states.values():
+def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
+    for state in states:
         for record in state.journal.records:
             is_own = record.op == _TO and record.session in scene.own
-            found = _source(scene, states, state, record) if is_own else None
+            found = _source(scene, state, record) if is_own else None
             if found is not None:
                 yield found
 
@@ -73,9 +69,7 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     return found._replace(content=None, uses=(), left=(left,))
 
 
-def settle(
-    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome]
-) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
+def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
     """Refuse moved files that bring lines of others.
 
     Returns the outcomes, and the pairs of paths of each rename.
@@ -89,9 +83,9 @@ def settle(
         # what another moved is taken with his lines, never with those that came along with the file
         if scene.wishes.include_entangled and found.includes and found.taken:
             wide = replace(scene, family=(*scene.family, *found.includes))
-            for move in _moves(wide, {path: states[path]}):
+            for move in _moves(wide, [scene.states[path]]):
                 by_path[path] = _without_others(wide, move, by_path[path])
-    moves = list(_moves(scene, states))
+    moves = list(_moves(scene, [scene.states[path] for path in by_path]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
@@ -100,7 +94,7 @@ def settle(
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
         elif old is not None and old.taken and not _refuses(new):
-            left = _not_arrived(scene, states[move.new], move)
+            left = _not_arrived(scene, scene.states[move.new], move)
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
     return list(by_path.values()), [(move.old, move.new) for move in moves]
 

@@ -236,13 +236,11 @@ def _waiting(
     return found, (at[0], at[-1]) if at else None
 
 
-def settle(
-    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome], barred: Container[bytes]
-) -> list[Outcome]:
+def settle(scene: Scene, decided: Iterable[Outcome]) -> list[Outcome]:
     """Add to the outcomes of a commit what it leaves and offers."""
     by_path = {one.path: one for one in decided}
-    for path, state in states.items():
-        if path in barred or path in scene.ignored:
+    for path, state in scene.states.items():
+        if path in scene.barred or path in scene.ignored:
             continue
         was = by_path.get(path)
         own = records_of(scene, state)

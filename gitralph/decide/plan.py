@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import (
@@ -91,38 +90,27 @@ def build(
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
         look = inputs.look if writing else inputs.look_unfiltered
-        read = _read(ctx, asked, look, head, wanted, unwritten or {}, instead or {}, is_named)
-        outcomes, together = _decide_all(read)
+        scene, offered = _read(ctx, asked, look, head, wanted, unwritten or {}, instead or {}, is_named)
+        states = {path: state for path, state in scene.states.items() if path not in offered}
+        outcomes, together = _decide_all(scene, states)
         draft = Draft(
             head=head,
             session=session,
             base=base,
-            start=read.scene.reader,
+            start=scene.reader,
             tree=base.root or b"",
-            outcomes=outcomes,
+            outcomes=tuple(outcomes),
             left=tuple(left for found in outcomes for left in found.left),
-            states=read.states,
-            together=together,
+            states=states,
+            together=tuple(together),
             family=asked.family,
             rewound=own_commit.rewound(ctx, session) if writing and session else None,
         )
-        draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
+        draft = df_conflict.settle(scene, _with_entries(scene, draft))
         if wishes.skip_entangled:
             # a path that is in the draft all the same has only some lines left out
             draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
     return rebuilt(ctx, bench, draft) if writing else draft
-
-
-class _Read(NamedTuple):
-    """What one reading found.
-
-    ``states`` are the session's paths, without those that shell commands only offer.
-    """
-
-    scene: Scene
-    states: Mapping[bytes, PathState]
-    offered: Mapping[bytes, PathState]
-    barred: Mapping[bytes, Left]
 
 
 def _read(
@@ -134,8 +122,8 @@ def _read(
     unwritten: Mapping[bytes, Record],
     instead: Mapping[bytes, Content],
     is_named: bool,
-) -> _Read:
-    """Read records and files as they were at one moment.
+) -> tuple[Scene, Collection[bytes]]:
+    """Read records and files as they were at one moment; name the paths that shell commands only offer.
 
     A lock on the journals would make hooks wait for a commit, and they never may. So this reads the records,
     looks at the files, and reads again when a record came meanwhile. A path that changes three times in a row
@@ -165,12 +153,11 @@ def _read(
         states, grown = {**states, **fitting}, seen.keys() - fitting.keys()
         if not (grown and once_more):
             break
-    scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in grown}
-    barred = {**stale, **scene.barred}
+    scene = replace(scene, states={**scene.states, **fitting}, barred={**stale, **scene.barred})
     if asked.by_person:
-        barred = {**persons.barred(ctx, scene, is_named), **barred}
-    return _Read(scene, states, offered, barred)
+        scene = replace(scene, barred={**persons.barred(ctx, scene, is_named), **scene.barred})
+    return scene, offered.keys()
 
 
 def _offered(
@@ -218,16 +205,14 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
     return path_records.as_of(now, text_chain.content_id(scene.contents[path]), last)
 
 
-def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:
+def _decide_all(
+    scene: Scene, states: Mapping[bytes, PathState]
+) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
     """The outcome of each path, in order, and the pairs of paths of which a commit has both or neither."""
-    scene, states = read.scene, read.states
-    found = [Outcome(path, left=(left,)) for path, left in read.barred.items()]
-    found += [decide.decide(scene, state) for path, state in states.items() if path not in read.barred]
-    found.sort(key=lambda one: one.path)
-    together: list[tuple[bytes, bytes]] = []
-    if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
-        found, together = moved_files.settle(scene, states, found)
-    return tuple(offers.settle(scene, {**states, **read.offered}, found, read.barred)), tuple(together)
+    found = [Outcome(path, left=(left,)) for path, left in scene.barred.items()]
+    found += [decide.decide(scene, state) for path, state in states.items() if path not in scene.barred]
+    found, together = moved_files.settle(scene, sorted(found, key=lambda one: one.path))
+    return offers.settle(scene, found), together
 
 
 def _with_entries(scene: Scene, draft: Draft) -> Draft:
