@@ -82,12 +82,13 @@ def _packed(lines: list[bytes]) -> list[bytes]:
     return [b"".join(line.split()) for line in lines]
 
 
-def carried(found: Sequence[Block], old: bytes, new: bytes) -> list[Block | None]:
-    """The same blocks placed in ``new``; None for a block whose lines changed on the way."""
-    if old == new:
-        return list(found)
+def carried(found: Sequence[Block], old: bytes | None, new: bytes | None) -> list[Block]:
+    """The same blocks placed in ``new``, without those whose lines changed on the way."""
+    if old is None or new is None or not found:
+        return []
     changes = ranges(full_lines(old), full_lines(new))
-    return [_carry(block, changes) for block in found]
+    placed = (_carry(block, changes) for block in found)
+    return [block for block in placed if block is not None]
 
 
 def _carry(block: Block, changes: list[Range]) -> Block | None:
@@ -216,14 +217,8 @@ class _View:
         if text == self.text:
             return
         old = self.text
-        self.offers = [(record, _kept(wanted, old, text)) for record, wanted in self.offers]
+        self.offers = [(record, carried(wanted, old, text)) for record, wanted in self.offers]
         # A text that comes back is read as the first time. Otherwise one commit would read it in two ways.
         if text not in self.known:
-            self.known[text] = _kept(self.active, old, text)
+            self.known[text] = carried(self.active, old, text)
         self.active, self.text = self.known[text], text
-
-
-def _kept(found: list[Block], old: bytes | None, new: bytes | None) -> list[Block]:
-    if old is None or new is None or not found:
-        return []
-    return [block for block in carried(found, old, new) if block is not None]
