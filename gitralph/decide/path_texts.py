@@ -39,7 +39,7 @@ from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import Step, Take
-from gitralph.lines.text import split_lines
+from gitralph.lines.text import is_telling, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -100,14 +100,18 @@ class PathTexts:
         """The records of moves onto this path that may have overwritten another's uncommitted change.
 
         A hook sees a move only when it is done. Then nobody knows whether the overwritten change still stood
-        there. A move counts as undone, and is not listed, where the file is again as before it.
+        there. A move counts as undone, and is not listed, where the file is again as before it or holds no
+        line of what was moved.
         """
         found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
         return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
 
     def _is_sure(self, at: int) -> bool:
         moved = self.steps[at]
-        if any(step.after == self.disk for step in self.steps[:at]):
+        came = set(split_lines(moved.after)) - set(split_lines(moved.before))
+        went_on = self.disk is None and self.steps[-1].after is None  # moved on or deleted, by a record
+        is_undone = not went_on and not any(map(is_telling, came.intersection(split_lines(self.disk))))
+        if is_undone or any(step.after == self.disk for step in self.steps[:at]):
             return True
         then = self.heads.text(moved.head) if moved.head else None
         for step in reversed(self.steps[:at]):
