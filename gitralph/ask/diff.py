@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from gitralph.commit.preview import preview
 from gitralph.decide import plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Request, Result
 from gitralph.git import uncommitted
 from gitralph.git.blobs import Workbench, blobs_for

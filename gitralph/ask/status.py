@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from gitralph.base import files
 from gitralph.base.errors import Fatal
 from gitralph.decide import decision, offers, pending_paths, plan, text_chain
-from gitralph.decide.bench import open_bench
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.offers import Maker
 from gitralph.decide.pending_paths import Work, Works
 from gitralph.git import uncommitted
@@ -194,9 +193,8 @@ def _leads_to_file(worktree: Worktree, state: PathState) -> bool:
     records = [r for r in state.journal.records if r.op != GAP]
     if not records:
         return False
-    chain = text_chain.chain_of(records, records)
     try:
-        return text_chain.explains(chain, worktree.read(state.path))
+        return text_chain.explains(records, worktree.read(state.path))
     except LeadsOutError:
         return False
 

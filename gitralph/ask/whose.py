@@ -338,7 +338,7 @@ class CommitOwners:
         ]
         heads = {str(r.offset): r.head for r, _, _ in rows}
         in_time = InTime(
-            self.makers.descent, steps, {}, lambda key: _form(self._held(heads[key], file.path), converted)
+            self.makers.descent, steps, lambda key: _form(self._held(heads[key], file.path), converted)
         )
         count = len(full_lines(text))
         # The hook judges a larger file as a whole too: its lines have no records.

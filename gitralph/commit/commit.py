@@ -18,9 +18,8 @@ from gitralph.commit import message as texts
 from gitralph.commit.hooks import Taken
 from gitralph.commit.preview import drafted, preview, result_of
 from gitralph.decide import decision, own_commit, pending_paths, picking, plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Entries
+from gitralph.decide.inputs import Entries, open_bench
 from gitralph.decide.request import Candidate, Draft, Request, Result
 from gitralph.git import blobs, index, message, refs, uncommitted
 from gitralph.git import commits as objects

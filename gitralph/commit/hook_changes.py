@@ -285,9 +285,7 @@ def _for_disk(
     if seen is None:
         return None
     there = hook_rewrites.carried(found, text, seen)
-    if any(block is None for block in there):
-        return None
-    return hook_rewrites.apply(seen, [block for block in there if block is not None])
+    return hook_rewrites.apply(seen, there) if len(there) == len(found) else None
 
 
 def keep_texts(ctx: Context, taken: Taken) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from gitralph.base.kinds import Kind, Why
 from gitralph.commit.hooks import Taken
-from gitralph.decide import decision, named, offers, picking, plan
-from gitralph.decide.bench import open_bench
-from gitralph.decide.decision import Note
+from gitralph.decide import decision, offers, pending_paths, picking, plan
+from gitralph.decide.decision import Left, Note
+from gitralph.decide.inputs import open_bench
 from gitralph.decide.request import Draft, Request, Result
-from gitralph.git import history
+from gitralph.git import history, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
@@ -20,15 +22,39 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
     offers.catch_up(ctx, request.session)
     matches = None
     if request.match is not None:
-        matches = request.match(plan.candidates(ctx, request.session, named.exact(ctx, request)))
+        matches = request.match(plan.candidates(ctx, request.session, _exact(ctx, request)))
     unwritten = taken.records if taken else None
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     if request.picks is not None:
         return picking.applied(ctx, bench, made, request.picks)
     # Named paths of which nothing is taken. Without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
-        return made._replace(left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
+        return made._replace(left=(*made.left, *_in_vain(ctx, request, set(matches or ()))))
     return made
+
+
+def _exact(ctx: Context, request: Request) -> set[bytes]:
+    """The paths that the user wrote out one by one, not those that a folder or a pattern covers."""
+    here = os.fsdecode(ctx.repo.prefix)
+    return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
+
+
+def _in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
+    """Changed paths that the user named for ``--whole-file`` and in which the session has nothing.
+
+    Such a path counts when the user wrote it out, or when nothing that the user named is the session's. Other
+    files in a named folder are no fault.
+    """
+    assert request.match is not None
+    dirty = set(request.match(uncommitted.dirty_paths(ctx.repo, ctx.config))) - known
+    missed = sorted(dirty & _exact(ctx, request) if known else dirty)
+    out = []
+    works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
+    for path in missed:
+        others = sorted(works.get(path, {}))
+        reason = decision.CONTESTED if others else decision.UNANCHORED
+        out.append(Left(path, reason, Why(Kind.NOTHING_RECORDED, (request.session,)), tuple(others)))
+    return out
 
 
 def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:

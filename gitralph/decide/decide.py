@@ -4,53 +4,16 @@ This module decides whole files. ``by_pieces`` decides files whose lines must be
 in and an ``Outcome`` comes out. Nothing is written but blobs.
 """
 
-import itertools
-
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
 from gitralph.decide.inputs import Scene, records_of, uses
-from gitralph.decide.text_chain import Chain, records_since_head
-from gitralph.git import blobs, history
+from gitralph.git import history
 from gitralph.git.snapshot import Content
-from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook.journal import RENDERED, Record, replay
+from gitralph.hook.journal import RENDERED, Record
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
-
-# Numbers the work files in a bench, so that one process can look at a path several times. This counter is the
-# only state of the module, and no decision depends on it.
-_NUMBERS = itertools.count()
-
-
-def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
-    """True when the chain starts from the text that HEAD holds."""
-    head = scene.reader.entry(state.path)
-    first = next(record for record in chain.records if record.is_exact)
-    if head is None or first.before is None:
-        return head is None and first.before is None
-    # In the usual case the text id is the blob's oid, and no process is needed.
-    if first.before == head.oid.decode():
-        return True
-    text = _text_before(scene, state, first)
-    if text is None:
-        return False
-    name = f"base-{next(_NUMBERS)}"
-    # Only git knows which blob the attributes make of a text. `hash-object --path` gives the wrong one for a
-    # file that has CRLF in HEAD already (seen with git 2.39).
-    made = blobs.blobs_for(
-        scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
-    )
-    entry = made[state.path]
-    return entry is not None and entry.oid == head.oid
-
-
-def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None:
-    for found, before, _after in replay(state.journal, scene.layout):
-        if found.offset == record.offset:
-            return before
-    return None
 
 
 def _take(scene: Scene, state: PathState, how: str, *whys: Why) -> Outcome:
@@ -118,15 +81,13 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     is_path_level = path_texts.path_level(scene, state)
     if is_path_level and (makers := text_chain.makers(scene, state)):
         return by_pieces.separated(scene, state, makers)
-    is_whole = is_path_level or path_texts.whole_only(scene, state) is not None
-    if is_whole or is_binary(content.data):
-        return _whole(scene, state)
-    since = records_since_head(scene, state)
-    if since is not None and _is_alone(scene, state, since):
+    is_whole = is_path_level or not path_texts.has_lines(scene, state)
+    # Other sessions' lines may stand in the file, or a write that did not know of them may have removed them.
+    if (is_whole or not state.owners() - scene.own) and _is_explained(scene, state):
         # Nearly every commit goes this way: the session's own exact records lead from HEAD to the file, so no
         # line needs to be separated.
-        return _take_edits(scene, state, Chain(tuple(since)))
-    return by_pieces.separated(scene, state, [])
+        return _take_edits(scene, state)
+    return _whole(scene, state) if is_whole else by_pieces.separated(scene, state, [])
 
 
 def _waits_for_its_move(scene: Scene, path: bytes, to: Record) -> bool:
@@ -157,7 +118,7 @@ def _is_moved_away(scene: Scene, state: PathState) -> bool:
 def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
     last = state.journal.records[-1]
     if last.session in scene.own and not scene.is_as_in_head(state.path):
-        return _take_edits(scene, state, Chain((last,)))
+        return _take_edits(scene, state)
     if scene.reader.entry(state.path) is None:
         return Outcome(state.path)  # the deletion went along in the commit that took the new path
     return by_pieces.separated(scene, state, text_chain.others(scene, state))
@@ -189,44 +150,19 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     if claimed:
         left = Left(path, decision.CONTESTED, Why(Kind.ONLY_ITS_PATH), tuple(claimed), optional=True)
         return Outcome(path, left=(left,))
-    since = records_since_head(scene, state)
-    if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
-        # the sessions' records explain the whole difference, so nothing is left for the person
+    head = scene.reader.entry(path)
+    is_modes = head is not None and path_texts.mode_to_commit(scene, state)[0] != head.mode
+    if not is_modes and _is_explained(scene, state):
         return Outcome(path)
     return by_pieces.separated(scene, state, others)
 
 
-def counting(scene: Scene, state: PathState) -> list[Record]:
-    """The session's records that still count for the file as it stands.
-
-    An exact record counts when it came after the file last equalled HEAD. A record by path alone counts while
-    no commit has told of it.
-    """
-    late = {r.offset for r in text_chain.maybe_since_head(scene, state)}
-    open_ = {r.offset for name in scene.own for r in state.untold(name)}
-    return [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
-
-
-def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
-    """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
-    # Other sessions' lines may stand in the file, or a write that did not know of them may have removed them.
-    return bool(since) and not state.owners() - scene.own and _is_chain(scene, state, since)
-
-
-def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
-    """True when exact records, whoever made them, lead one by one from HEAD's text to the file's."""
-    if not all(r.is_exact for r in since):
-        return False
-    chain = Chain(tuple(since))
-    head = scene.reader.entry(state.path)
-    starts = since[0].before == (None if head is None else head.oid.decode())
-    return starts and text_chain.explains(chain, scene.contents[state.path])
-
-
-def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bool:
-    head = scene.reader.entry(state.path)
-    content = scene.contents[state.path]
-    return head is not None and text_chain.mode_of(Chain(tuple(since)), content, head.mode)[1]
+def _is_explained(scene: Scene, state: PathState) -> bool:
+    """True when records lead, one by one, from HEAD's text to the file's."""
+    since = text_chain.since_head(scene, state)
+    first = next((r for r in since if r.is_exact), None)
+    is_from_head = first is not None and first.before in scene.head_ids(state.path)
+    return is_from_head and text_chain.explains(since, scene.contents[state.path])
 
 
 def _whole(scene: Scene, state: PathState) -> Outcome:
@@ -238,38 +174,30 @@ def _whole(scene: Scene, state: PathState) -> Outcome:
     content = scene.contents[state.path]
     if state.bare & scene.own:
         return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
-    mine = counting(scene, state)
+    late = {r.offset for r in text_chain.since_head(scene, state)}
+    open_ = {r.offset for name in scene.own for r in state.untold(name)}
+    mine = [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
     if not mine:
         return Outcome(state.path)
-    last = mine[-1]
-    if content.absent and last.after is None and last is state.journal.records[-1]:
-        # A deletion known by its path alone has the same effect as an exact one: the file is gone.
-        if not last.is_exact:
-            return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
-        # the session deleted what HEAD has; it does not matter what the file held in between
-        if _base_fits(scene, state, Chain((last,))):
-            return _take_edits(scene, state, Chain((last,)))
-    chain = text_chain.chain_of(state.journal.records, mine)
-    if content.absent and chain.last.after is not None:
+    last = state.journal.records[-1]
+    if content.absent and last.after is not None:
         return decision.refused(state.path, decision.GONE, Why(Kind.GONE), [])
-    if chain.has_no_texts:
-        if text_chain.ends_at(chain, content):
+    # A deletion known by its path alone has the same effect as an exact one: the file is gone.
+    is_deleted = content.absent and last is mine[-1] and not last.is_exact
+    if is_deleted or not any(r.is_exact for r in state.journal.records if r.offset >= mine[0].offset):
+        if last.after == text_chain.content_id(content):
             return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
         return decision.refused(state.path, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
-    if not (text_chain.explains(chain, content) and _base_fits(scene, state, chain)):
-        return by_pieces.separated(scene, state, [])
-    return _take_edits(scene, state, chain)
+    return by_pieces.separated(scene, state, [])
 
 
-def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
-    found = _take(scene, state, decision.EDITS)
-    assert found.content is not None
-    head = scene.reader.entry(state.path)
-    mode, foreign = text_chain.mode_of(chain, found.content, head.mode if head else None)
-    if foreign:
-        note = Note(state.path, Why(Kind.MODE_LEFT))
-        return found._replace(content=Content(mode, found.content.data), notes=(*found.notes, note))
-    return found
+def _take_edits(scene: Scene, state: PathState) -> Outcome:
+    found, content = _take(scene, state, decision.EDITS), scene.contents[state.path]
+    if content.absent:
+        return found
+    mode, is_foreign = path_texts.mode_to_commit(scene, state)
+    notes = (Note(state.path, Why(Kind.MODE_LEFT)),) if is_foreign else ()
+    return found._replace(content=Content(mode, content.data), notes=notes)
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:

@@ -13,22 +13,16 @@ applied.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
+from gitralph.lines import linediff
+from gitralph.lines.linediff import Range
 from gitralph.lines.terms import Separation
 
-_FINE = 4000
-"""Beyond this many changed lines no line-by-line comparison is made: SequenceMatcher is quadratic at worst.
-
-4,000 lines of four kinds, all changed: 4 s. 4,000 lines that are all different, half of them changed: 0.1 s.
-"""
-
-
 Row = tuple[Record, bytes | None, bytes | None]
-Range = tuple[int, int, int, int]
 
 
 class Block(NamedTuple):
@@ -41,20 +35,10 @@ class Block(NamedTuple):
 
 def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     """Where two texts differ, as (old start, old stop, new start, new stop), from 0, stops excluded."""
-    head, shorter = 0, min(len(old), len(new))
-    while head < shorter and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    if not a and not b:
-        return []
-    if max(len(a), len(b)) > _FINE:
-        return [(head, head + len(a), head, head + len(b))]
-
-    found = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    return [(i + head, j + head, k + head, m + head) for kind, i, j, k, m in found if kind != "equal"]
+    ids = {line: number for number, line in enumerate(dict.fromkeys([*old, *new]))}
+    count = Counter(old)
+    single = {ids[line] for line in old if count[line] == 1}
+    return linediff.hunks([ids[x] for x in old], [ids[x] for x in new], single.__contains__)
 
 
 def added(old: bytes | None, new: bytes) -> set[int]:
@@ -98,12 +82,13 @@ def _packed(lines: list[bytes]) -> list[bytes]:
     return [b"".join(line.split()) for line in lines]
 
 
-def carried(found: Sequence[Block], old: bytes, new: bytes) -> list[Block | None]:
-    """The same blocks placed in ``new``; None for a block whose lines changed on the way."""
-    if old == new:
-        return list(found)
+def carried(found: Sequence[Block], old: bytes | None, new: bytes | None) -> list[Block]:
+    """The same blocks placed in ``new``, without those whose lines changed on the way."""
+    if old is None or new is None or not found:
+        return []
     changes = ranges(full_lines(old), full_lines(new))
-    return [_carry(block, changes) for block in found]
+    placed = (_carry(block, changes) for block in found)
+    return [block for block in placed if block is not None]
 
 
 def _carry(block: Block, changes: list[Range]) -> Block | None:
@@ -232,14 +217,8 @@ class _View:
         if text == self.text:
             return
         old = self.text
-        self.offers = [(record, _kept(wanted, old, text)) for record, wanted in self.offers]
+        self.offers = [(record, carried(wanted, old, text)) for record, wanted in self.offers]
         # A text that comes back is read as the first time. Otherwise one commit would read it in two ways.
         if text not in self.known:
-            self.known[text] = _kept(self.active, old, text)
+            self.known[text] = carried(self.active, old, text)
         self.active, self.text = self.known[text], text
-
-
-def _kept(found: list[Block], old: bytes | None, new: bytes | None) -> list[Block]:
-    if old is None or new is None or not found:
-        return []
-    return [block for block in carried(found, old, new) if block is not None]

@@ -7,7 +7,7 @@ committed it before has made it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from gitralph.git.descent import Descent
 from gitralph.lines.owners import WrittenBy
@@ -16,20 +16,15 @@ from gitralph.lines.text import difference
 
 
 class InTime:
-    """Answers for the steps of one path.
-
-    ``taken`` are the steps that a commit is known to have taken, ``held`` is what HEAD had at the path when a
-    step was recorded.
-    """
+    """Answers for the steps of one path. ``held`` is what HEAD had there when a step was recorded."""
 
     def __init__(
         self,
         descent: Descent,
         steps: Iterable[Step],
-        taken: Mapping[str, Collection[str]],
         held: Callable[[str], bytes | None],
     ) -> None:
-        self._descent, self._taken, self._held = descent, taken, held
+        self._descent, self._held = descent, held
         self._steps = {step.key: step for step in steps if step.owner is not None}
         self._heads = {step.head for step in self._steps.values() if step.head}
         self._since: dict[str, set[str]] = {}
@@ -46,8 +41,6 @@ class InTime:
         return None
 
     def _can_have(self, step: Step, row: WrittenBy, commit: str) -> bool:
-        if step.key in self._taken.get(commit, ()):
-            return True
         if step.key == row.born:
             # A command may commit what it wrote; it is recorded when it has ended.
             return step.by_shell or not self._is_later(step, commit)

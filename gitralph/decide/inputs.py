@@ -8,12 +8,14 @@ disagree.
 from __future__ import annotations
 
 import contextlib
+import errno
+import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from gitralph.base import nul
+from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
@@ -146,6 +148,24 @@ class Scene(Question):
         return self.entries.get(path) == self.reader.entry(path)
 
 
+def open_bench(ctx: Context, quarantine: bool) -> Workbench:
+    """The bench: a private folder in the state's ``tmp``, in which a commit is drafted.
+
+    With ``quarantine``, for a caller that only looks, no object leaves the folder. Where the state cannot be
+    written, it lies in the system's temporary folder then; without ``quarantine`` that case raises Fatal.
+    """
+    parent = ctx.layout.tmp
+    try:
+        files.make_folder(parent)
+        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine, lasting=not quarantine)
+    except OSError as error:
+        if not quarantine and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
+        if not quarantine:
+            raise
+    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine, lasting=False)
+
+
 def question(
     ctx: Context,
     bench: Workbench,
@@ -234,15 +254,7 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
     # git tracks what HEAD has, whatever the ignore rules say. So only a new path can be ignored.
     new = [p for p, c in wanted.items() if not c.absent and asked.reader.entry(p) is None]
     return Scene(
-        repo=asked.repo,
-        config=asked.config,
-        layout=asked.layout,
-        bench=asked.bench,
-        reader=asked.reader,
-        worktree=asked.worktree,
-        family=asked.family,
-        wishes=asked.wishes,
-        head=asked.head,
+        **{one.name: getattr(asked, one.name) for one in fields(asked)},
         states=states,
         contents=contents,
         entries=entries,

@@ -4,7 +4,7 @@ A rename has two ends, and a commit has both or neither. Lines of other sessions
 the new name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,37 +27,21 @@ class Rename(NamedTuple):
     left_by: Record
 
 
-def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
-    return states.get(path) or scene.recorded_at(path)
-
-
-def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
+def _source(scene: Scene, come: PathState, to: Record) -> Rename | None:
     """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
-    old, path, records = to.other_path, come.path, come.journal.records
+    old, path = to.other_path, come.path
     if old is None:
-        return _by_text(scene, states, come, to)
-    state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
+        return None
+    state, name = scene.states.get(old) or scene.recorded_at(old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
-    # A file may move to and fro. So the n-th arrival belongs to the n-th departure.
-    number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
-    return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+    return Rename(old, path, state, ends[-1]) if ends else None
 
 
-def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
-    """Find the same for records without the other path, as older versions wrote them: by the text."""
-    for old, state in states.items():
-        for record in state.journal.records:
-            fits = record.op == _FROM and record.other is None and record.before == to.after
-            if fits and record.session in scene.own and old != come.path:
-                return Rename(old, come.path, state, record)
-    return None
-
-
-def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
-    for state in states.values():
+def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
+    for state in states:
         for record in state.journal.records:
             is_own = record.op == _TO and record.session in scene.own
-            found = _source(scene, states, state, record) if is_own else None
+            found = _source(scene, state, record) if is_own else None
             if found is not None:
                 yield found
 
@@ -85,9 +69,7 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     return found._replace(content=None, uses=(), left=(left,))
 
 
-def settle(
-    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome]
-) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
+def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
     """Refuse moved files that bring lines of others.
 
     Returns the outcomes, and the pairs of paths of each rename.
@@ -101,9 +83,9 @@ def settle(
         # what another moved is taken with his lines, never with those that came along with the file
         if scene.wishes.include_entangled and found.includes and found.taken:
             wide = replace(scene, family=(*scene.family, *found.includes))
-            for move in _moves(wide, {path: states[path]}):
+            for move in _moves(wide, [scene.states[path]]):
                 by_path[path] = _without_others(wide, move, by_path[path])
-    moves = list(_moves(scene, states))
+    moves = list(_moves(scene, [scene.states[path] for path in by_path]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
@@ -111,17 +93,19 @@ def settle(
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
-        elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
-            why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
-            left = Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
-            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
-        elif (
-            old is not None and old.taken and not _refuses(new) and (by := _moved_on(scene, states[move.new]))
-        ):
-            # Without this the commit would only delete the file at its old path.
-            left = Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,))
-            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
+        elif old is not None and old.taken and not _refuses(new):
+            left = _not_arrived(scene, scene.states[move.new], move)
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
     return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:
+    """The reason why the new path must go although nothing of it does: a commit would only delete the old."""
+    if _is_lost(scene, come):
+        why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
+        return Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
+    by = _moved_on(scene, come)
+    return Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,)) if by else None
 
 
 def _moved_on(scene: Scene, come: PathState) -> str | None:

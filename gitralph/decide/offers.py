@@ -8,7 +8,7 @@ offered.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.ids import safe_form
@@ -89,21 +89,27 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
     return uncommitted.dirty_paths(ctx.repo, ctx.config, touched) if touched else []
 
 
-def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of ``paths`` that are as a finished shell command left them, each with that command.
+def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window, ChangedPath]]:
+    """Those of ``paths`` that are as a shell command left them, each with the commands, the latest first.
 
     Also those that changed since a running one began: when it ends they are its session's.
     """
     commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
     made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
-    found: dict[bytes, Window] = {}
     for path in paths if made_any else ():
         there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
         now = (there.oid, there.mode)
-        rows = ((window, window.row(path, now)) for window in made_any)
-        made = next((window for window, row in rows if row is not None and row.after == now), None)
-        if made is not None:
-            found[path] = made
+        for window in made_any:
+            row = window.row(path, now)
+            if row is not None and row.after == now:
+                yield path, window, row
+
+
+def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of ``paths`` that are as a shell command left them, each with the latest such command."""
+    found: dict[bytes, Window] = {}
+    for path, window, _ in _made(ctx, paths):
+        found.setdefault(path, window)
     return found
 
 
@@ -113,27 +119,24 @@ def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dic
     A running command may have made all that nobody recorded since it began, and its end will tell. Of one
     that ended, its change could not be told by line.
     """
-    commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
-    made_any = [window for window in reversed(commands) if window.rows or window.closed is None]
     found: dict[bytes, Window] = {}
-    for path in paths if made_any else ():
-        there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
-        now, records = (there.oid, there.mode), scene.states[path].journal.records
-        for window in made_any:
-            row = window.row(path, now)
-            if row is None or row.after != now:
-                continue
-            if window.closed is not None:
-                if not any(r.by_shell and (r.session, r.call) == window.name for r in records):
-                    found[path] = window
-                continue
-            told = [r for r in records if shellforms.is_since(r.shells, ctx.layout, window.opened)]
-            at = {row.before[0]} if row.before is not None else scene.head_ids(path)
-            for record in told:
-                at = {record.after} if record.is_exact and record.before in at else at
-            if there.oid not in at or _may_have_mode_of(scene, path, row, told):
-                found[path] = window
+    for path, window, row in _made(ctx, paths):
+        if _is_untold(scene, path, window, row):
+            found.setdefault(path, window)
     return found
+
+
+def _is_untold(scene: Scene, path: bytes, window: Window, row: ChangedPath) -> bool:
+    records = scene.states[path].journal.records
+    if not text_chain.others(scene, scene.states[path]):
+        return True
+    if window.closed is not None:
+        return not any(r.by_shell and (r.session, r.call) == window.name for r in records)
+    told = [r for r in records if shellforms.is_since(r.shells, scene.layout, window.opened)]
+    at = {row.before[0]} if row.before is not None else scene.head_ids(path)
+    for record in told:
+        at = {record.after} if record.is_exact and record.before in at else at
+    return text_chain.content_id(scene.contents[path]) not in at or _may_have_mode_of(scene, path, row, told)
 
 
 def _may_have_mode_of(scene: Scene, path: bytes, row: ChangedPath, told: Iterable[Record]) -> bool:
@@ -233,41 +236,32 @@ def _waiting(
     return found, (at[0], at[-1]) if at else None
 
 
-def settle(
-    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome], barred: Container[bytes]
-) -> list[Outcome]:
+def settle(scene: Scene, decided: Iterable[Outcome]) -> list[Outcome]:
     """Add to the outcomes of a commit what it leaves and offers."""
     by_path = {one.path: one for one in decided}
-    for path, state in states.items():
-        if path in barred or path in scene.ignored:
+    for path, state in scene.states.items():
+        if path in scene.barred or path in scene.ignored:
             continue
         was = by_path.get(path)
         own = records_of(scene, state)
         given = bool(own) and all(r.may for r in own)
         if was is not None and was.taken and was.how == decision.EDITS and given:
             was = by_path[path] = was._replace(how=decision.SHELL)
-        left = _left(scene, state) if of(state, scene.own) else None
-        if left is None:
+        offer = left(scene, state, scene.own)
+        if offer is None:
             continue
         if was is None:
-            by_path[path] = Outcome(path, left=(left,))
+            by_path[path] = Outcome(path, left=(offer,))
         elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
-            by_path[path] = was._replace(left=(*was.left, left))
+            by_path[path] = was._replace(left=(*was.left, offer))
     return sorted(by_path.values(), key=lambda one: one.path)
 
 
-def _left(scene: Scene, state: PathState) -> Left | None:
-    found, lines = _waiting(scene, state, scene.own)
-    return _offer(scene, state, found, lines) if found else None
-
-
-def made_by_commands(scene: Scene, state: PathState) -> Left | None:
-    """What a person's commit leaves of a path: lines that shell commands of sessions may have made."""
-    found, lines = _waiting(scene, state, None)
-    return _offer(scene, state, found, lines)._replace(reason=decision.SHELL) if found else None
-
-
-def _offer(scene: Scene, state: PathState, found: list[Record], lines: tuple[int, int] | None) -> Left:
+def left(scene: Scene, state: PathState, own: Container[str] | None) -> Left | None:
+    """What a commit leaves of a path: what shell commands of these sessions, or of any, may have made."""
+    found, lines = _waiting(scene, state, own)
+    if not found:
+        return None
     whose = sorted({name for record in found for name in record.may})
     several = len(whose) > 1 and not set(whose) <= scene.own
     commands = tuple(told(_maker(record, record.session)) for record in found[-2:])
@@ -277,7 +271,7 @@ def _offer(scene: Scene, state: PathState, found: list[Record], lines: tuple[int
         running = unended(scene.layout, whose)
         if running:
             why = Why(Kind.NO_END_TOLD, tuple(running), because=why)
-    reason = decision.CONTESTED if several else decision.SHELL
+    reason = decision.CONTESTED if several and own is not None else decision.SHELL
     return Left(state.path, reason, why, tuple(whose), lines, optional=True, by_shell=True)
 
 

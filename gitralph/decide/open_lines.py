@@ -10,15 +10,13 @@ from contextlib import closing
 from typing import NamedTuple
 
 from gitralph.decide import inputs, path_texts
-from gitralph.decide.bench import open_bench
 from gitralph.decide.hook_rewrites import ranges
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree
-from gitralph.git.texts import is_binary
-from gitralph.hook.journal import TEXT_LIMIT, full_lines
+from gitralph.hook.journal import full_lines
 from gitralph.lines.terms import step_of
 from gitralph.lines.weave import EXISTS
 from gitralph.records import path_records
@@ -85,9 +83,9 @@ def _of(scene: Scene, state: PathState) -> OpenPath:
     if scene.is_as_in_head(path):
         return OpenPath()
     known = {r.session for r in state.journal.records} | state.bare
-    if path_texts.whole_only(scene, state) or _has_no_lines(scene, path):
+    texts = None if path_texts.whole_only(scene, state) else path_texts.read(scene, state)
+    if texts is None or texts.has_binary:
         return OpenPath(whole=frozenset[str | None](known) or frozenset([None]))
-    texts = path_texts.read(scene, state)
     bare = path_texts.claimants(state)
     lines = tuple(_lines(texts, {str(r.offset): r.ts for r in state.journal.records}))
     whole: set[str | None] = set(bare)
@@ -99,13 +97,6 @@ def _of(scene: Scene, state: PathState) -> OpenPath:
     if bare:
         lines = tuple(line for line in lines if line.owner is not None)
     return OpenPath(lines, frozenset(whole), texts.base, texts.disk)
-
-
-def _has_no_lines(scene: Scene, path: bytes) -> bool:
-    data = scene.contents[path].data or b""
-    entry = scene.reader.entry(path)
-    old = inputs.read_blob(scene, entry) if entry is not None else b""
-    return any(len(text) > TEXT_LIMIT or is_binary(text) for text in (data, old))
 
 
 def _lines(texts: PathTexts, times: Mapping[str, str]) -> Iterator[OpenLine]:

@@ -16,7 +16,6 @@ from functools import cached_property
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, hook_rewrites, text_chain
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at
-from gitralph.decide.text_chain import Chain
 from gitralph.git import blobs, history, refs
 from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary, with_line_feeds
@@ -142,34 +141,25 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
     seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
-    carried = _carried(scene, state) if texts and carry else []
-    recorded = [*carried, *texts]
-    converted = not is_plain(scene, state.path) or _lost_crlf(scene, state.path, head, disk, recorded)
+    earlier = _carried(scene, state) if carry and not first else None
+    carried = earlier or []
+    converted = not is_plain(scene, state.path) or _lost_crlf(
+        scene, state.path, head, disk, [*carried, *texts]
+    )
+    start = _start(scene, state, texts[0][0], texts[0][1], head) if texts else head
+    moved = _moved_text(scene, state) if head is None and disk is not None else None
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
-        head, disk = one_form(head), one_form(disk)
+        head, disk, start, moved = one_form(head), one_form(disk), one_form(start), one_form(moved)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
         carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
-    rows = [as_step(*row) for row in texts]
-    start = head
-    if rows:
-        start = _start(scene, state, texts[0][0], texts[0][1], head)
-    if converted:
-        start = one_form(start)
-    moved = _moved_text(scene, state) if head is None and disk is not None else None
-    if moved is not None and converted:
-        moved = with_line_feeds(moved)
-    is_told = bool(carried) or (carry and moved is not None and _came_unchanged(scene, state, rows))
+    rows, records = [as_step(*row) for row in texts], [r for r, _, _ in (*carried, *texts)]
+    heads = Heads(scene, state, records, converted)
+    is_told = bool(carried) or (moved is not None and bool(rows) and rows[0].before is None)
     if is_told:
-        head_then = moved if moved is not None else _left_text(scene, state)
-        head_then = one_form(head_then) if converted else head_then
-        rows = _from_old_path(rows, [as_step(*row) for row in carried], head_then)
-    steps = [
-        _read_late(scene, [*(r for r, _, _ in carried), *state.journal.records], step)
-        for step in chain(rows, start)
-    ]
-    if moved is not None and not is_told:
-        steps = _arrived(steps, moved)
-    heads = Heads(scene, state, [r for r, _, _ in (*carried, *texts)], converted)
+        then = moved if moved is not None else heads.left(texts[0][0])
+        rows = _from_old_path(rows, [as_step(*row) for row in carried], then, earlier is not None)
+    known = [*(r for r, _, _ in carried), *state.journal.records]
+    steps = [_read_late(scene, known, step) for step in chain(rows, start)]
     if not is_told:
         moves = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.head}
         steps = [_with_came(step, moves[step.key], heads) if step.key in moves else step for step in steps]
@@ -182,8 +172,7 @@ def _with_came(step: Step, record: Record, heads: Heads) -> Step:
 
     Of a file that HEAD did not have, nobody knows who wrote its lines.
     """
-    old = record.other_path
-    there = heads.text(record.head, old) if record.head and old is not None else None
+    there = heads.left(record)
     return step._replace(came=frozenset(split_lines(step.after if there is None else there)))
 
 
@@ -207,6 +196,10 @@ class Heads:
             text = text_at(self.scene, head, path)
             self._texts[head, path] = one_form(text) if self.converted else text
         return self._texts[head, path]
+
+    def left(self, move: Record) -> bytes | None:
+        """The text that HEAD had at the old path when a move took the file from there."""
+        return self.text(move.head, move.other_path) if move.head and move.other_path is not None else None
 
     def at(self, key: str) -> bytes | None:
         """What HEAD had when a step was recorded."""
@@ -394,16 +387,19 @@ def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is one that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = records_of(scene, state)
-    if scene.by_person and head is not None and not content.absent:
-        _, is_nobodys = text_chain.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
-        return content.mode if is_nobodys else head.mode, False
-    if head is None or not own:
+    if head is None:
         return content.mode or 0o100644, False
     if content.absent:
         return head.mode, False
-    mode, is_left = text_chain.mode_of(Chain(tuple(own)), content, head.mode)
+    if scene.by_person:
+        _, is_nobodys = text_chain.mode_of(state.journal.records, content, head.mode)
+        return content.mode if is_nobodys else head.mode, False
+    if not own:
+        return content.mode, False
+    mode, is_left = text_chain.mode_of(own, content, head.mode)
     # a mode that another session recorded goes with that session's commit
-    return mode, is_left and text_chain.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
+    others = [r for r in state.journal.records if r.op != GAP]
+    return mode, is_left and text_chain.mode_of(others, content, head.mode)[1]
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
@@ -455,8 +451,11 @@ def _is_gone(scene: Scene, path: bytes) -> bool:
     return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
 
 
-def _carried(scene: Scene, state: PathState) -> list[Row]:
-    """The records of a file from its old paths, before it was moved here; their offsets are negative."""
+def _carried(scene: Scene, state: PathState) -> list[Row] | None:
+    """The records of a file from its old paths, before it was moved here; their offsets are negative.
+
+    None where the file was not moved here as it stood.
+    """
     to, seen, out = path_records.arrival(state.journal), {state.path}, list[Row]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
@@ -469,16 +468,7 @@ def _carried(scene: Scene, state: PathState) -> list[Row]:
         found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
         shift = left.offset + 1 - (out[0][0].offset if out else 0)
         out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
-    return out
-
-
-def _came_unchanged(scene: Scene, state: PathState, rows: list[Step]) -> bool:
-    """True where the file was moved here as it stood. What HEAD lacks of it then, the move did not bring."""
-    to = path_records.arrival(state.journal)
-    if to is None or to.other_path is None or not rows or rows[0].key != str(to.offset):
-        return False
-    old = scene.recorded_at(to.other_path).journal
-    return path_records.left_by(scene.layout, old, to, state.path) is not None
+    return out if len(seen) > 1 else None
 
 
 def _at(record: Record, offset: int, path: bytes) -> Record:
@@ -490,32 +480,18 @@ def _at(record: Record, offset: int, path: bytes) -> Record:
     return found
 
 
-def _left_text(scene: Scene, state: PathState) -> bytes | None:
-    """The text that HEAD had at the old path when the file left it."""
-    to = path_records.arrival(state.journal)
-    if to is None or to.other_path is None:
-        return None
-    return text_at(scene, to.head, to.other_path)
+def _from_old_path(
+    rows: list[Step], carried: list[Step], then: bytes | None, is_unchanged: bool
+) -> list[Step]:
+    """The steps of a moved file: it arrives as HEAD had it ``then``; edits before and after the move follow.
 
-
-def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) -> list[Step]:
-    """The steps of a moved file: it arrives as HEAD had it, then come edits before and after the move."""
-    first = rows[0]
-    start = carried[0].before if head is None else head
-    came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(start)))
-    return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
-
-
-def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
-    """The steps of a moved file without carried records.
-
-    The file arrives as HEAD had it. A second step brings the edits that were made before the move.
+    Where the file was not moved as it stood, what differs from that text is the mover's.
     """
-    first = steps[0]
-    if first.owner is None or first.before is not None or first.after is None:
-        return steps
-    came = first._replace(key=first.key + ARRIVED, after=moved)
-    return [came, first._replace(before=moved), *steps[1:]]
+    first = rows[0]
+    start = carried[0].before if carried and then is None else then
+    came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(start)))
+    moved = first._replace(before=first.after if is_unchanged else start, onto=False)
+    return [came, *carried, moved, *rows[1:]]
 
 
 def _start(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
-from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import open_bench
 from gitralph.git import pathspec, refs
 from gitralph.git.context import Context
 from gitralph.records import manifests

@@ -17,11 +17,10 @@ from gitralph.base import files
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.decide import decision, offers, plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft
-from gitralph.git import blobs, listing, uncommitted
+from gitralph.git import listing, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context, without_programs
 from gitralph.git.listing import Counts
@@ -182,9 +181,7 @@ def counted(works: Works) -> list[bytes]:
 def _drafted(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
     made = plan.build(ctx, bench, session, Wishes(), None, writing=False)
     works = _found(made)
-    if counting and made.entries:
-        works = _counted(ctx, made, bench, works)
-    return _without_clean(ctx, works)
+    return _counted(ctx, made, bench, works) if counting and made.entries else works
 
 
 def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works:
@@ -245,13 +242,6 @@ def _found(made: Draft) -> Works:
     for path in made.entries:
         out.setdefault(path, Work(None, True))
     return out
-
-
-def _without_clean(ctx: Context, works: Works) -> Works:
-    """Drop filtered files that git's index knows to be as HEAD has them; our draft ran no filter."""
-    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), ctx.config, works)
-    clean = filtered - set(uncommitted.dirty_paths(ctx.repo, ctx.config, filtered)) if filtered else set()
-    return {path: work for path, work in works.items() if path not in clean or not work.counts}
 
 
 def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:

@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
-from gitralph.decide import decision, offers, pathspecs, text_chain
+from gitralph.decide import decision, offers, pathspecs
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.decide.path_texts import line_set, one_form
@@ -93,22 +93,11 @@ def _made_by(window: Window) -> Why:
 
 
 def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """Files that a session's shell command left and no session recorded: a person must name them.
-
-    Also those of sessions that a running command may have changed.
-    """
-    free = [path for path in scene.contents if not text_chain.others(scene, scene.states[path])]
-    found = offers.left_by_commands(ctx, free)
-    found |= offers.changed_meanwhile(ctx, scene, scene.contents.keys() - set(free))
+    """Files with a change by a session's shell command that no session recorded: a person must name them."""
+    found = offers.changed_meanwhile(ctx, scene, scene.contents)
     states = {path: state for path, state in scene.states.items() if path in scene.contents}
-    lines = {path: offers.made_by_commands(scene, state) for path, state in states.items()}
+    lines = {path: offers.left(scene, state, None) for path, state in states.items()}
     return {path: left for path, left in lines.items() if left is not None} | {
-        path: Left(
-            path,
-            decision.SHELL,
-            _made_by(window),
-            (window.session,),
-            optional=True,
-        )
+        path: Left(path, decision.SHELL, _made_by(window), (window.session,), optional=True)
         for path, window in found.items()
     }

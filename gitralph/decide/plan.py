@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import (
@@ -24,10 +24,8 @@ from gitralph.decide.inputs import Question, Scene, Wishes
 from gitralph.decide.request import Draft
 from gitralph.git import blobs, history, refs, uncommitted
 from gitralph.git.blobs import Workbench
-from gitralph.git.config import Config
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, write_trees
 from gitralph.hook.journal import Journal, Record
@@ -43,7 +41,7 @@ def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[byt
             asked.layout, paths
         )
     states = path_records.recorded_paths(
-        asked.layout, list(asked.family), _differing(asked.repo, asked.config)
+        asked.layout, list(asked.family), partial(uncommitted.dirty_paths, asked.repo, asked.config)
     )
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
@@ -51,17 +49,13 @@ def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[byt
     return states
 
 
-def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[bytes]]:
-    """A function that picks, from some paths, those that differ from HEAD according to git."""
-    return lambda paths: uncommitted.dirty_paths(repo, config, paths)
-
-
 def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
     """The paths that a session's commit would look at; for a person also the new files in ``exact``."""
     if session == decision.UNRECORDED:
         return persons.candidates(ctx, exact)
     family = path_records.family(ctx.layout, session)
-    known = path_records.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
+    differing = partial(uncommitted.dirty_paths, ctx.repo, ctx.config)
+    known = path_records.recorded_paths(ctx.layout, family, differing)
     return sorted({*known, *offers.paths(ctx, family)})
 
 
@@ -80,7 +74,8 @@ def build(
 
     ``unwritten`` are records that count as if the journals held them already. ``instead`` are contents to
     judge in place of the files; only records up to the one that left such a content count. ``family``
-    replaces the session's own family. A caller that needs no tree passes ``writing=False``.
+    replaces the session's own family. A caller that needs no tree passes ``writing=False``; its git runs no
+    filter.
 
     Raises Fatal for damage. A refusal raises nothing: it is in the draft.
     """
@@ -94,50 +89,41 @@ def build(
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
-        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
-        outcomes, together = _decide_all(read)
+        look = inputs.look if writing else inputs.look_unfiltered
+        scene, offered = _read(ctx, asked, look, head, wanted, unwritten or {}, instead or {}, is_named)
+        states = {path: state for path, state in scene.states.items() if path not in offered}
+        outcomes, together = _decide_all(scene, states)
         draft = Draft(
             head=head,
             session=session,
             base=base,
-            start=read.scene.reader,
+            start=scene.reader,
             tree=base.root or b"",
-            outcomes=outcomes,
+            outcomes=tuple(outcomes),
             left=tuple(left for found in outcomes for left in found.left),
-            states=read.states,
-            together=together,
+            states=states,
+            together=tuple(together),
             family=asked.family,
             rewound=own_commit.rewound(ctx, session) if writing and session else None,
         )
-        draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
+        draft = df_conflict.settle(scene, _with_entries(scene, draft))
         if wishes.skip_entangled:
             # a path that is in the draft all the same has only some lines left out
             draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
     return rebuilt(ctx, bench, draft) if writing else draft
 
 
-class _Read(NamedTuple):
-    """What one reading found.
-
-    ``states`` are the session's paths, without those that shell commands only offer.
-    """
-
-    scene: Scene
-    states: Mapping[bytes, PathState]
-    offered: Mapping[bytes, PathState]
-    barred: Mapping[bytes, Left]
-
-
 def _read(
     ctx: Context,
     asked: Question,
+    look: Callable[[Question, Mapping[bytes, PathState]], Scene],
     head: Head,
     wanted: Collection[bytes] | None,
     unwritten: Mapping[bytes, Record],
     instead: Mapping[bytes, Content],
     is_named: bool,
-) -> _Read:
-    """Read records and files as they were at one moment.
+) -> tuple[Scene, Collection[bytes]]:
+    """Read records and files as they were at one moment; name the paths that shell commands only offer.
 
     A lock on the journals would make hooks wait for a commit, and they never may. So this reads the records,
     looks at the files, and reads again when a record came meanwhile. A path that changes three times in a row
@@ -160,19 +146,18 @@ def _read(
         start = orphan.start(ctx, inner.folder, asked.reader, head, states)
         taken, offered = _offered(ctx, asked, states, wanted)
         states |= taken
-        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
+        scene = look(replace(asked, bench=inner, reader=start), {**states, **offered})
         # A path with an unwritten record is not read again: the new reading would not hold that record.
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
         fitting = {path: state for path, state in seen.items() if state is not None}
         states, grown = {**states, **fitting}, seen.keys() - fitting.keys()
         if not (grown and once_more):
             break
-    scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in grown}
-    barred = {**stale, **scene.barred}
+    scene = replace(scene, states={**scene.states, **fitting}, barred={**stale, **scene.barred})
     if asked.by_person:
-        barred = {**persons.barred(ctx, scene, is_named), **barred}
-    return _Read(scene, states, offered, barred)
+        scene = replace(scene, barred={**persons.barred(ctx, scene, is_named), **scene.barred})
+    return scene, offered.keys()
 
 
 def _offered(
@@ -220,16 +205,14 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
     return path_records.as_of(now, text_chain.content_id(scene.contents[path]), last)
 
 
-def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:
+def _decide_all(
+    scene: Scene, states: Mapping[bytes, PathState]
+) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
     """The outcome of each path, in order, and the pairs of paths of which a commit has both or neither."""
-    scene, states = read.scene, read.states
-    found = [Outcome(path, left=(left,)) for path, left in read.barred.items()]
-    found += [decide.decide(scene, state) for path, state in states.items() if path not in read.barred]
-    found.sort(key=lambda one: one.path)
-    together: list[tuple[bytes, bytes]] = []
-    if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
-        found, together = moved_files.settle(scene, states, found)
-    return tuple(offers.settle(scene, {**states, **read.offered}, found, read.barred)), tuple(together)
+    found = [Outcome(path, left=(left,)) for path, left in scene.barred.items()]
+    found += [decide.decide(scene, state) for path, state in states.items() if path not in scene.barred]
+    found, together = moved_files.settle(scene, sorted(found, key=lambda one: one.path))
+    return offers.settle(scene, found), together
 
 
 def _with_entries(scene: Scene, draft: Draft) -> Draft:

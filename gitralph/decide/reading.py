@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
 from gitralph.decide import inputs, offers, path_texts, pathspecs, text_chain
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.in_time import InTime
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import blame, history, refs
 from gitralph.git.context import Context
@@ -22,7 +21,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.hook.journal import TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import NoWorktreeError, OutsideError
 from gitralph.lines import owners
-from gitralph.records import commit_log, path_records
+from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
 
@@ -88,9 +87,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
 
 def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
     """The records of which the file may still hold something, for a file whose lines are not told apart."""
-    if scene.is_as_in_head(state.path):
-        return frozenset()
-    return _keys_of(text_chain.maybe_since_head(scene, state))
+    return frozenset() if scene.is_as_in_head(state.path) else _keys_of(text_chain.since_head(scene, state))
 
 
 def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:
@@ -112,7 +109,7 @@ def _keys_of(records: Iterable[Record]) -> frozenset[str]:
 def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blame.Line]) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
     rows = owners.by_line(known.pieces)
-    in_time = InTime(Descent(ctx.repo), known.steps, commit_log.taken(state.journal), known.heads.at)
+    in_time = InTime(Descent(ctx.repo), known.steps, known.heads.at)
     found: list[str | None] = []
     for number, line in enumerate(lines, 1):
         at = known.seen.line(number)

@@ -1,10 +1,11 @@
-"""Reads a journal as a chain of texts and tells whether the chain explains the file on disk.
+"""Reads a journal as a chain of texts and tells whether records explain the file on disk.
 
 Also says which other sessions have changes between HEAD and the file. Writes nothing. A change that no record
-explains is a gap and belongs to nobody. So a session cannot commit a file whole when its chain has a gap.
+explains is a gap and belongs to nobody. So a session cannot commit a file whole when there is a gap.
 """
 
-from typing import NamedTuple
+import itertools
+from collections.abc import Sequence
 
 from gitralph.decide.inputs import Scene
 from gitralph.git import history
@@ -15,62 +16,26 @@ from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
 
-class Chain(NamedTuple):
-    """Records of a path in journal order, from the committing session's first pending one on."""
-
-    records: tuple[Record, ...]
-
-    @property
-    def first(self) -> Record:
-        return self.records[0]
-
-    @property
-    def last(self) -> Record:
-        return self.records[-1]
-
-    @property
-    def has_no_texts(self) -> bool:
-        """True when no record of the chain knows its texts."""
-        return not any(record.is_exact for record in self.records)
-
-    def is_contiguous(self) -> bool:
-        """True when each record starts from the text with which the one before ended.
-
-        A record by path alone does not tell who made the text that it found, so it must leave the text as it
-        was. A gap is nobody's, so a chain with one is not contiguous.
-        """
-        if any(record.op == GAP for record in self.records):
-            return False
-        at = self.first.after
-        for record in self.records[1:]:
-            if (record.before if record.is_exact else record.after) != at:
-                return False
-            at = record.after
-        return True
-
-
-def chain_of(records: list[Record], pending: list[Record]) -> Chain:
-    """The chain of all records of a journal from the first of ``pending`` on."""
-    start = min(record.offset for record in pending)
-    return Chain(tuple(record for record in records if record.offset >= start))
-
-
 def content_id(content: Content) -> str | None:
     """The text id of a file as it stands; None when there is no file."""
     return None if content.data is None else text_id(content.data)
 
 
-def ends_at(chain: Chain, content: Content) -> bool:
-    """True when the last record left exactly the bytes that are on disk now."""
-    return chain.last.after == content_id(content)
+def explains(records: Sequence[Record], content: Content) -> bool:
+    """True when records lead, one by one, to exactly the bytes on disk.
+
+    A record by path alone does not tell who made the text that it found, so it must leave the text as it was.
+    A gap is nobody's, so nothing is explained with one.
+    """
+    if any(record.op == GAP for record in records):
+        return False
+    for last, record in itertools.pairwise(records):
+        if (record.before if record.is_exact else record.after) != last.after:
+            return False
+    return records[-1].after == content_id(content)
 
 
-def explains(chain: Chain, content: Content) -> bool:
-    """True when the records lead, one by one, to exactly the bytes on disk."""
-    return chain.is_contiguous() and ends_at(chain, content)
-
-
-def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int, bool]:
+def mode_of(records: Sequence[Record], content: Content, head_mode: int | None) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is nobody's.
 
     The mode is this session's when a record of it saw the mode change, made the file, or changed no text.
@@ -81,7 +46,7 @@ def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int,
     if {content.mode, head_mode} - {0o100644, 0o100755}:
         return content.mode, False
     wanted = f"{content.mode:o}"
-    for record in reversed(chain.records):
+    for record in reversed(records):
         before, after = record.mode
         if after == wanted and _explains(record, before, wanted):
             return content.mode, False
@@ -94,8 +59,8 @@ def _explains(record: Record, before: str | None, wanted: str) -> bool:
     return record.before is None or record.before == record.after or not record.is_exact
 
 
-def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
-    """The records since the file last was what HEAD holds; None where no record ever saw it so.
+def since_head(scene: Scene, state: PathState) -> list[Record]:
+    """The records since the file last was what HEAD holds; all of them where no record ever saw it so.
 
     Whoever is alone among these records made the whole difference, whatever happened before. Texts are
     compared by their ids, so this works only where git converts no line ends.
@@ -110,7 +75,7 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
         is_before = record.is_exact and record.before in head
         if (is_after or is_before) and not _is_told_late(records, at):
             return records[at + 1 if is_after else at :]
-    return None
+    return records
 
 
 def _is_told_late(records: list[Record], at: int) -> bool:
@@ -121,22 +86,16 @@ def _is_told_late(records: list[Record], at: int) -> bool:
     return any(one.is_exact and one.before == record.after for one in records[:at])
 
 
-def maybe_since_head(scene: Scene, state: PathState) -> list[Record]:
-    """The records since the file last was as in HEAD; all of them where no record ever saw it so."""
-    since = records_since_head(scene, state)
-    return state.journal.records if since is None else since
-
-
 def others(scene: Scene, state: PathState) -> list[str]:
     """The other sessions whose records stand between HEAD's text and the file."""
-    since = maybe_since_head(scene, state)
+    since = since_head(scene, state)
     found = {r.session for r in since if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
     return sorted((found | state.bare | _came_with(scene, state, since)) - scene.own)
 
 
 def makers(scene: Scene, state: PathState) -> list[str]:
     """The other sessions of which a shell command may have changed the file since it was as in HEAD."""
-    since = maybe_since_head(scene, state)
+    since = since_head(scene, state)
     return sorted({name for r in since if r.op == GAP for name in r.may} - scene.own)
 
 

@@ -15,10 +15,9 @@ from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.hook_rewrites import Range, ranges
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.hook_rewrites import ranges
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
@@ -30,6 +29,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.guard import question, recover_narrowed, whose_commit
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import full_lines, text_id
+from gitralph.lines.linediff import Range
 from gitralph.records import intents, manifests, path_records
 from gitralph.records.intents import TO_COME, Narrowed
 from gitralph.words import sentences, ways_out

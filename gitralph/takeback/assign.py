@@ -17,11 +17,9 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
 from gitralph.commit import cleanup, land
 from gitralph.decide import by_pieces, decision, inputs, path_texts, text_chain
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left, Note
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
-from gitralph.decide.text_chain import Chain
 from gitralph.git import refs
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
@@ -166,7 +164,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
 
 def _writers(scene: Scene, state: PathState) -> frozenset[str]:
     """The sessions whose records stand between HEAD's text and the file."""
-    return frozenset(r.session for r in text_chain.maybe_since_head(scene, state) if r.op != GAP)
+    return frozenset(r.session for r in text_chain.since_head(scene, state) if r.op != GAP)
 
 
 def _whole(scene: Scene, state: PathState) -> Why | None:
@@ -218,8 +216,7 @@ def _has_new_mode(found: Unowned) -> bool:
     """True when nobody recorded a change of the executable bit; the bit goes with the whole path."""
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
         return False
-    known = Chain(tuple(found.state.journal.records))
-    return text_chain.mode_of(known, found.content, found.head_mode)[1]
+    return text_chain.mode_of(found.state.journal.records, found.content, found.head_mode)[1]
 
 
 # --- what is wanted of it ---

@@ -42,7 +42,7 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
 
 def since_head(found: Survey, path: bytes) -> list[Record]:
     """The session's records of a path since the file last was as in HEAD; all of them where it never was."""
-    since = text_chain.maybe_since_head(found.scene, found.states[path])
+    since = text_chain.since_head(found.scene, found.states[path])
     return [r for r in since if r.op != GAP and r.session in found.scene.own]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import open_bench
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.git.snapshot import Content

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, inputs, path_texts
-from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Scene, records_of
+from gitralph.decide.inputs import Scene, open_bench, records_of
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context

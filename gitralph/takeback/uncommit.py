@@ -12,7 +12,7 @@ from gitralph.commit import cleanup, land
 from gitralph.commit import index as index_plan
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
 from gitralph.decide import own_commit
-from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import open_bench
 from gitralph.git import carry, commits, index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context, refuse_operation

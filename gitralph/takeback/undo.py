@@ -16,7 +16,6 @@ from gitralph.base.quote import shown
 from gitralph.commit import cleanup
 from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.text_chain import Chain
 from gitralph.git import index
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
@@ -320,7 +319,7 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
         return
     asked = [r for r in found.own(path) if keys is None or str(r.offset) in keys]
     # A bit that somebody else set, or that nobody recorded, must stay.
-    if not asked or text_chain.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
+    if not asked or text_chain.mode_of(asked, content, head.mode)[1]:
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:

@@ -12,7 +12,6 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import read_blob
-from gitralph.decide.text_chain import Chain
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
@@ -52,11 +51,10 @@ def undone(
     # Whole texts come back in reverse order only: one from the middle would take the later ones along.
     if known[-len(asked) :] != asked:
         return Left(path, decision.ENTANGLED, Why(Kind.LATER_EDITS, because=why[1]), (found.session,))
-    chain = Chain(tuple(asked))
     last = state.journal.records[-1]
     # The text before the first record lies under all of them only where each record starts at the end of the
     # one before, the last ends at the file, and nobody wrote after it.
-    if not (text_chain.explains(chain, content) and last is asked[-1]):
+    if not (text_chain.explains(asked, content) and last is asked[-1]):
         return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
     after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)

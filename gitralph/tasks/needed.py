@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from gitralph.base.errors import Fatal
 from gitralph.decide import inputs, path_texts, text_chain
-from gitralph.decide.bench import open_bench
-from gitralph.decide.inputs import Scene
+from gitralph.decide.inputs import Scene, open_bench
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree

@@ -223,17 +223,6 @@ def test_a_move_in_a_file_with_dos_line_ends(repo: Repo) -> None:
     assert repo.commit("S1").paths == {"a": "D", "z": "A"}
 
 
-def test_the_records_of_a_rename_that_do_not_name_the_other_end(repo: Repo) -> None:
-    """An older version wrote such; the text tells where it came from."""
-    repo.write("note", "the human's\n")
-    repo.rename("S1", "note", "z")
-    for file in repo.state.glob("edits/*.jsonl"):
-        lines = file.read_text()
-        assert '"other"' in lines
-        file.write_text(lines.replace('"other":"note",', "").replace('"other":"z",', ""))
-    assert repo.commit("S1", code=4).left["z"] == "contested"
-
-
 def test_skipping_a_moved_file_for_what_is_staged_keeps_its_old_name(repo: Repo) -> None:
     """The new name conflicts with what the user staged there: the deletion waits with it."""
     repo.edit("S1", "a", changed(9, "nine"))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from gitralph.ask import why
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import shown
-from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import open_bench
 from gitralph.git import blobs, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
