@@ -496,7 +496,7 @@ def _land(
             old=plan.old,
             outcomes=found,
             keep=keep,
-            family=made.family,
+            family=() if made.by_person else made.family,
             kind="amend" if request.amend else "",
         ),
         still,
