@@ -268,6 +268,14 @@ def test_a_branch_that_is_anothers_stays(shared: Repo, whose: str) -> None:
     branch(shared, "mine", "S1", code=4)
 
 
+def test_the_hint_shows_a_branch_that_is_called_like_a_file(shared: Repo) -> None:
+    made(shared, "S1", "line 3\n", "three\n")
+    shared.git("branch", "f", shared.git("commit-tree", "HEAD^{tree}", "-m", "theirs"))
+    said = shared.ralph("branch", "f", "--session", "S1", code=4).said
+    hint = next(row for row in said.splitlines() if row.startswith("hint: git log"))
+    assert "theirs" in shared.git(*hint.removeprefix("hint: git ").split())
+
+
 def test_a_branch_that_is_checked_out_is_refused(shared: Repo) -> None:
     made(shared, "S1", "line 3\n", "three\n")
     shared.worktree("side", "origin/main")
@@ -480,6 +488,14 @@ def test_a_damaged_memory_is_passed_over(shared: Repo) -> None:
     rows = ["{", "[]", json.dumps({"ref": 3}), json.dumps({"ref": "refs/heads/x", "session": "S1"})]
     (shared.state / "branches.jsonl").write_text("\n".join(rows) + "\n")
     assert branch(shared, "mine", "S1")["status"] == "made"
+
+
+def test_a_branch_that_cannot_be_noted_is_not_made(shared: Repo) -> None:
+    """Made all the same, it counted as somebody else's from then on."""
+    made(shared, "S1", "line 3\n", "three\n")
+    shared.state.joinpath("branches.jsonl").mkdir()
+    shared.ralph("branch", "mine", "--session", "S1", code=128)
+    shared.git("rev-parse", "--verify", "-q", "refs/heads/mine", code=1)
 
 
 def test_what_is_needed_is_counted_apart_and_noted(shared: Repo) -> None:

@@ -129,8 +129,8 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)
     if not wish.force:
         _refuse_moved(ctx, wish, old, left, tip, again)
-    _move(ctx, ref, old, tip, wish)
-    branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
+    with branches.noting(ctx.layout, SessionBranch(ref, wish.session, tip, pairs)):
+        _move(ctx, ref, old, tip, wish)
     needed = len({one for one, _ in pairs}.difference(found.of(family)))
     return BranchMade(
         status=MADE,
@@ -277,7 +277,7 @@ def _refuse_moved(
     else:
         return
     ways = [] if ctx.is_agent else [f"{again} --force  # takes its place"]
-    raise Refused(f"{message}; choose another name", f"git log {shlex.quote(name)}", *ways)
+    raise Refused(f"{message}; choose another name", f"git log {shlex.quote(name)} --", *ways)
 
 
 def _move(ctx: Context, ref: str, old: str | None, tip: str, wish: BranchWish) -> None:
