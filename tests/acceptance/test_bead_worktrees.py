@@ -854,6 +854,7 @@ def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: di
     outer = add(repo, "top")
     outer.git("-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init")
     assert "submodule" in repo.ralph("worktree", "remove", "--force", "top", code=4).said
+    _gone_once_its_hint_is_typed(repo, outer)
 
     subprocess.run(["git", "clone", "-q", "--bare", str(repo.root), str(tmp_path / "bare.git")], check=True)
     subprocess.run(
@@ -861,6 +862,50 @@ def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: di
         check=True,
     )
     assert "bare" in Repo(tmp_path / "w", repo.env).ralph("worktree", "add", "bd-1", code=128).said
+
+
+def _gone_once_its_hint_is_typed(repo: Repo, tree: Repo) -> None:
+    """git keeps the repository of a submodule after ``deinit``; a commit that is nowhere else stays."""
+    inner = Repo(tree.root / "sub", repo.env)
+    inner.git("branch", "aside", inner.git("commit-tree", "HEAD^{tree}", "-m", "nowhere else"))
+    shell(repo, repo.ralph("worktree", "remove", "top", code=4).said)
+    refused = repo.ralph("worktree", "remove", "--force", "top", code=4).said
+    assert "commits that no remote has" in refused
+    assert "nowhere else" in shell(repo, refused)
+    module = tree.git_dir / "modules/sub"
+    tree.git(f"--git-dir={module}", "update-ref", "refs/remotes/origin/aside", "aside")
+    repo.ralph("worktree", "remove", "top")
+    assert not tree.root.exists()
+
+
+def shell(repo: Repo, said: str) -> str:
+    """Type the first hint of an answer into a shell."""
+    hint = next(row for row in said.splitlines() if row.startswith("hint: "))
+    done = subprocess.run(
+        ["sh", "-c", hint.removeprefix("hint: ")],
+        cwd=repo.root,
+        env=repo.env,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+def test_hints_are_typed_below_a_folder_with_a_blank(tmp_path: Path, environ: dict[str, str]) -> None:
+    repo = Repo.of_ten(tmp_path / "my work", environ)
+    tree = add(repo)
+    tree.write("a", "theirs\n")
+    tree.commit_all("theirs")
+    repo.write("a", "ours\n")
+    repo.commit_all("ours")
+    said = repo.ralph("worktree", "merge", "bd-1", code=4).said
+    hint = next(row for row in said.splitlines() if row.startswith("hint: ")).removeprefix("hint: ")
+    done = subprocess.run(["sh", "-c", hint], cwd=repo.root, env=repo.env, capture_output=True, check=False)
+    assert b"CONFLICT" in done.stdout
+    tree.git("merge", "--abort")
+    tree.git("checkout", "-q", "--detach")
+    shell(repo, repo.ralph("worktree", "remove", "bd-1", code=4).said)
+    assert tree.git("symbolic-ref", "HEAD") == "refs/heads/ralph/bd-1"
 
 
 def test_a_branch_that_was_deleted_has_a_way_back(repo: Repo) -> None:

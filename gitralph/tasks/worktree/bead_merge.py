@@ -1,6 +1,7 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -113,7 +114,8 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
             f"'{short(branch)}' conflicts with '{short(target)}' in {names}",
             found.conflicts,
             found.said,
-            f"git -C {trees.path(record.bead)} merge {short(target)}, settle it there, then merge again",
+            f"{where.git_in(trees.path(record.bead))} merge {shlex.quote(short(target))}"
+            "  # settle it there, then merge again",
         )
     commit, ident = merge.commit_merge(
         git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
@@ -148,7 +150,7 @@ def _checkout(trees: Trees, target: str) -> Repository | None:
         raise Fatal(f"cannot use the checkout '{path}'")
     operation = repo.operation()
     if operation:
-        raise Refused(f"{operation} is in progress in '{path}'", f"git -C {path} status")
+        raise Refused(f"{operation} is in progress in '{path}'", f"{where.git_in(path)} status")
     return repo
 
 
