@@ -228,6 +228,15 @@ def test_after_more_commits_it_moves_on(shared: Repo) -> None:
     assert text(shared, "mine") == ten(l3="three", l5="five")
 
 
+def test_a_branch_that_must_be_pushed_by_force_is_said_to_be_made_anew(shared: Repo) -> None:
+    made(shared, "S1", "line 3\n", "three\n")
+    words = ("branch", "mine", "--session", "S1")
+    assert "made: 1 commit" in shared.ralph(*words).text
+    made(shared, "S1", "line 5\n", "five\n")
+    assert "moved on: 2 commits" in shared.ralph(*words).text
+    assert "made anew: 2 commits" in shared.ralph(*words, "--squash").text
+
+
 def test_squashed_it_moves_on_too(shared: Repo) -> None:
     made(shared, "S1", "line 3\n", "three\n", "first thing")
     made(shared, "S2", "line 4\n", "four\n")

@@ -72,13 +72,17 @@ class BranchWish:
 
 @dataclass(frozen=True)
 class BranchMade:
-    """What came of it. ``commits``: each with what it became. ``merges``: how many were not replayed."""
+    """What came of it. ``commits``: each with what it became. ``merges``: how many were not replayed.
+
+    ``forward``: the branch has what it had, and more.
+    """
 
     status: str
     ref: str
     session: str
     commits: tuple[tuple[str, str], ...] = ()
     before: str | None = None
+    forward: bool = True
     merges: int = 0
     needed: int = 0
     """How many of the commits are of others, and came along since the session's commits need them."""
@@ -138,6 +142,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         session=wish.session,
         commits=pairs,
         before=old,
+        forward=old is None or refs.contains(ctx.repo, Head(None, tip), old),
         merges=merges,
         needed=needed,
     )
