@@ -79,6 +79,24 @@ def test_add_from_a_worktree_or_a_subdirectory_never_nests(repo: Repo) -> None:
     assert add(linked, "bd-4").root == repo.root / ".worktrees/ralph-bd-4"
 
 
+def test_another_base_for_a_worktree_that_is_there_is_told(repo: Repo) -> None:
+    repo.git("branch", "other")
+    add(repo, "bd-1", "--base", "main")
+    again = repo.ralph("worktree", "add", "bd-1", "--base", "other").said
+    assert "it began at 'main'; --base counts for a new branch alone" in again
+    assert repo.ralph("worktree", "add", "bd-1", "--base", "main").said == ""
+
+
+def test_only_a_branch_that_changed_in_the_same_worktree_is_told(repo: Repo) -> None:
+    """A session that was given a worktree was told at each commit that this is on another branch."""
+    tree = add(repo, "bd-1", "--session", "S1")
+    tree.edit("S1", "a", "theirs\n")
+    assert tree.commit("S1").notes == ""
+    repo.edit("S1", "a", "mine\n")
+    repo.git("switch", "-q", "-c", "side")
+    assert "the session started on branch 'main' and commits on 'side'" in repo.commit("S1").notes
+
+
 def test_base_is_a_branch_tag_or_oid(repo: Repo) -> None:
     """An unknown base fails before anything exists."""
     first = repo.head()
