@@ -19,7 +19,7 @@ from gitralph.ask.whose import Makers, blob
 from gitralph.base import gitdir
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.layout import Layout
-from gitralph.git import carry, uncommitted, worktrees
+from gitralph.git import carry, own_worktree, uncommitted, worktrees
 from gitralph.git.context import Context, checkout, state_layout
 from gitralph.git.history import tree_of
 from gitralph.git.repository import Repository
@@ -96,7 +96,7 @@ def look(ctx: Context) -> WideView:
 
 def _trees(ctx: Context) -> Iterator[_Tree]:
     for row in worktrees.listing(ctx.git):
-        if row.bare or row.missing or row.head is None:
+        if row.bare or row.missing or row.head is None or own_worktree.is_one(row):
             continue
         try:
             place = gitdir.discover(row.path)

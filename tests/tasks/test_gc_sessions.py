@@ -181,6 +181,17 @@ def test_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, how: 
     assert {"S1.json", "S2.json"} < set(names(repo))
 
 
+def test_a_worktree_of_which_nothing_is_recorded_leaves_nothing(repo: Repo) -> None:
+    other = repo.worktree("w1")
+    repo.edit("S1", "a", "new\n")
+    other.ralph("gc")
+    repo.git("worktree", "remove", str(other.root))
+    assert list((repo.state / "worktrees").iterdir())
+    assert "kept worktree" not in repo.ralph("gc", "--dry-run").text
+    assert "kept worktree" not in repo.ralph("gc").text
+    assert list((repo.state / "worktrees").iterdir()) == []
+
+
 def test_a_name_that_git_gives_again_is_another_worktree(repo: Repo) -> None:
     first = repo.worktree("w1")
     first.edit("S1", "a", "new\n")
