@@ -909,6 +909,19 @@ def shell(repo: Repo, said: str) -> str:
     return done.stdout.decode()
 
 
+@pytest.mark.parametrize("base", ["a tag", "a commit", "a branch that is gone"])
+def test_a_bead_without_a_branch_to_merge_into_names_one(repo: Repo, base: str) -> None:
+    repo.git("branch", "gone")
+    repo.git("tag", "v1")
+    start = {"a tag": "v1", "a commit": repo.head(), "a branch that is gone": "gone"}[base]
+    tree = add(repo, "bd-1", "--base", start)
+    made = commit(tree)
+    repo.git("branch", "-D", "gone")
+    code = 128 if base == "a branch that is gone" else 4
+    shell(repo, repo.ralph("worktree", "merge", "bd-1", code=code).said)
+    assert repo.head() == made
+
+
 def test_hints_are_typed_below_a_folder_with_a_blank(tmp_path: Path, environ: dict[str, str]) -> None:
     repo = Repo.of_ten(tmp_path / "my work", environ)
     tree = add(repo)
