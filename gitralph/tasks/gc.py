@@ -449,7 +449,8 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     if dropped is not None:
         run.note("fleet", ctx.layout.fleet_objects, dropped)
     orphans = [_orphan(lay, reasons[lay.token]) for lay in trees.gone if not _is_nothing(lay, dry)]
-    return Collected(run.swept, orphans, run.busy, away)
+    # Where commits took all, as from a task's worktree that was merged and removed, nobody has to decide.
+    return Collected(run.swept, [one for one in orphans if one.pending], run.busy, away)
 
 
 def _is_nothing(lay: Layout, dry: bool) -> bool:
