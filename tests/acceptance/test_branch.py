@@ -122,6 +122,21 @@ def test_what_is_needed_comes_along_where_that_is_asked(shared: Repo) -> None:
     assert text(shared, "mine~1") == ten(l3="three")
 
 
+def test_squashed_with_a_persons_commit_it_says_so(shared: Repo) -> None:
+    """Only the session was named, so a clone took the person's lines for the session's without a word."""
+    shared.write("f", ten(l3="mine"))
+    shared.commit_all("a person's")
+    made(shared, "S1", "mine\n", "mine, better\n")
+    branch(shared, "mine", "S1", "--with-needed", "--squash")
+    rows = shared.trailers("mine").splitlines()
+    assert rows == ["Ralph-Session: S1", "Ralph-Agent: generic", "Ralph-Includes: unrecorded"]
+    made(shared, "S1", "line 8\n", "eight\n")
+    swap(shared, "S2", "line 5\n", "five\n")
+    shared.commit("S2")
+    branch(shared, "other", "S2", "--squash")
+    assert "Ralph-Includes" not in shared.trailers("other")
+
+
 def test_a_need_of_a_need_comes_along(shared: Repo) -> None:
     first = made(shared, "S3", "line 3\n", "a\n")
     second = made(shared, "S2", "a\n", "b\n")

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gitralph.base import locks, nul
+from gitralph.base import ids, locks, nul
 from gitralph.base.errors import Busy, Refused, UsageError
 from gitralph.git import commits, message, refs, worktrees
 from gitralph.git.context import Context
@@ -42,6 +42,9 @@ def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple
     trailers = dict.fromkeys(line for row in rows for line in row[2].splitlines() if line.strip())
     others = [b"Co-authored-by: " + one for one in authors if one != rows[-1][0]]
     trailers = {**dict.fromkeys(one for one in others if one not in trailers), **trailers}
+    # What a person's commit brought must not count as a session's where only the message tells.
+    if not all(b"Ralph-Session:" in row[2] for row in rows):
+        trailers[b"Ralph-Includes: " + ids.UNRECORDED.encode()] = None
     body = b"".join(b"* " + one + b"\n" for one in subjects) if len(subjects) > 1 else b""
     text = b"\n\n".join(part.rstrip(b"\n") for part in (subjects[0], body, b"\n".join(trailers)) if part)
     last = pairs[-1][1]
