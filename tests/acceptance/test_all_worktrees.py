@@ -34,6 +34,19 @@ def test_sessions_of_every_worktree_are_in_one_view(day: Repo, words: tuple[str,
         assert found["collisions"] == []
 
 
+def test_what_was_uncommitted_again_counts(day: Repo) -> None:
+    side = day.worktree("side")
+    swap(side, "S1", "line 3\n", "three\n")
+    side.commit("S1")
+    side.ralph("uncommit", "--session", "S1")
+    (row,) = view(day)["sessions"]
+    assert (row["id"], row["worktree"], row["files"]) == ("S1", str(side.root), ["f"])
+    side.commit("S1")
+    side.git("commit", "-q", "--amend", "-m", "other words")
+    side.write("f", (side.read("f") or b"") + b"a person's\n")
+    assert [row["files"] for row in view(day)["sessions"]] == [[]]
+
+
 def test_a_worktree_of_ours_is_nobodys_place(day: Repo) -> None:
     """Hooks ran in one, beside others' changes: it holds an old HEAD with the lines of that commit."""
     hook = day.common / "hooks/pre-commit"
