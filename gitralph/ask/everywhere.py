@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -19,15 +19,17 @@ from gitralph.ask.whose import Makers, blob
 from gitralph.base import gitdir
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.layout import Layout
-from gitralph.git import carry, uncommitted, worktrees
+from gitralph.decide import pending_paths
+from gitralph.git import carry, own_worktree, refs, uncommitted, worktrees
 from gitralph.git.context import Context, checkout, state_layout
 from gitralph.git.history import tree_of
+from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, TreeReader
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import GAP, hunk_between
+from gitralph.hook.journal import GAP, Journal, hunk_between
 from gitralph.records import bead as beads
 from gitralph.records import checklist, commit_log, manifests, path_records, sessions
 from gitralph.records.bead import DamagedBeadError
@@ -96,7 +98,7 @@ def look(ctx: Context) -> WideView:
 
 def _trees(ctx: Context) -> Iterator[_Tree]:
     for row in worktrees.listing(ctx.git):
-        if row.bare or row.missing or row.head is None:
+        if row.bare or row.missing or row.head is None or own_worktree.is_one(row):
             continue
         try:
             place = gitdir.discover(row.path)
@@ -117,23 +119,36 @@ def _trees(ctx: Context) -> Iterator[_Tree]:
 def _sessions(ctx: Context, tree: _Tree, own: str | None) -> Iterator[WorktreeSession]:
     files: dict[str, list[bytes]] = {}
     for path in tree.dirty:
-        for session in _at_work(tree, path):
+        for session in _at_work(ctx, tree, path):
             files.setdefault(session, []).append(path)
     for session, paths in files.items():
         yield _row(ctx, session, tree.root, tuple(paths), own, tree.layout)
 
 
-def _at_work(tree: _Tree, path: bytes) -> list[str]:
-    """The sessions with something in an uncommitted path of which no commit has told."""
+def _at_work(ctx: Context, tree: _Tree, path: bytes) -> list[str]:
+    """The sessions with something in an uncommitted path."""
     found = list[str]()
     if os.path.lexists(tree.layout.journal(path)):
         journal = path_records.read_journal(tree.layout, path)
-        told = {r.session: commit_log.told(journal, r.session) for r in journal.records if r.op != GAP}
-        found += [r.session for r in journal.records if r.op != GAP and r.offset >= told[r.session]]
+        names = dict.fromkeys(r.session for r in journal.records if r.op != GAP)
+        found += [name for name in names if _has_more(ctx, tree, path, journal, name)]
     for session in manifests.sessions_here(tree.layout) if not found else ():
         claims = path_records.claims(tree.layout, session)
         found += [session] if path in claims.fresh else []
     return list(dict.fromkeys(found))
+
+
+def _has_more(ctx: Context, tree: _Tree, path: bytes, journal: Journal, session: str) -> bool:
+    """True where a session has something in a path that no commit of HEAD took."""
+    end = commit_log.told(journal, session)
+    if any(r.offset >= end for r in journal.records if r.session == session and r.op != GAP):
+        return True
+    commits = [row["commit"] for row in journal.log if row.get("session") == session and row.get("commit")]
+    if not commits or refs.contains(tree.repo, Head(None, tree.head), str(commits[-1])):
+        return False
+    # The commit was taken back, or written anew, so only a draft of the session tells.
+    there = replace(ctx, repo=tree.repo, layout=tree.layout)
+    return path in pending_paths.counted(pending_paths.of(there, session))
 
 
 def _row(
@@ -280,7 +295,7 @@ class _Looker:
     ) -> Iterator[str]:
         """Whose the changes of a path in a worktree are, the uncommitted ones first."""
         if path in tree.dirty:
-            yield from _at_work(tree, path)
+            yield from _at_work(self.ctx, tree, path)
         base = committed[tree.head].get(path)
         if base is not None:
             words = ("log", "--no-show-signature", "--format=%H", f"{base}..{tree.head}", "--")

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitralph.base import files
-from gitralph.base.errors import Fatal
 from gitralph.decide import decision, offers, pending_paths, plan, text_chain
 from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.offers import Maker
@@ -36,30 +35,29 @@ from gitralph.records.path_records import PathState
 _TICKED = frozenset(["committed", "no-op"])
 
 
-def _ticked_by_a_run(ctx: Context, paths: list[bytes]) -> bytes | None:
-    """The plan of this worktree's current run, if it is among ``paths`` and holds only the run's ticks."""
-    current = run_record.current(ctx.layout)[0] if paths else None
-    if current is None:
-        return None
-    try:
-        record = run_record.read(ctx.layout, current)
+def _ticked_by_runs(ctx: Context, paths: Sequence[bytes]) -> set[bytes]:
+    """Those of ``paths`` that are plans of this worktree's runs and hold only the ticks of these runs."""
+    landed: dict[bytes, set[object]] = {}
+    for record in run_record.readable(ctx.layout) if paths else ():
         path = os.fsencode(record.get("plan") or "")
-        if path not in paths:
-            return None
+        if path in paths and record.get("worktree") == ctx.layout.token:
+            jobs = (job for job in record["tasks"] if job.get("outcome") in _TICKED)
+            landed.setdefault(path, set()).update((job.get("text"), job.get("copy")) for job in jobs)
+    return {path for path, tasks in landed.items() if _is_ticked(ctx, path, tasks)}
+
+
+def _is_ticked(ctx: Context, path: bytes, landed: Container[object]) -> bool:
+    """True where the boxes of landed tasks are the only change of a plan."""
+    try:
         # status waits for no pipe and follows no link that lies in place of a plan.
         now = files.read_bytes(os.path.join(ctx.repo.root, os.fsdecode(path)), checklist.LIMIT, foreign=True)
-    except (Fatal, OSError):
-        return None
+    except OSError:
+        return False
     before = ctx.git.at(ctx.repo.root).try_run("cat-file", "blob", b"HEAD:" + path).stdout
-    return path if _is_ticked(before, now, record) else None
-
-
-def _is_ticked(before: bytes, now: bytes, record: dict[str, Any]) -> bool:
-    """True where the boxes of landed tasks are the only difference."""
     old, new = checklist.parse(before), checklist.parse(now)
-    landed = {(job.get("text"), job.get("copy")) for job in record["tasks"] if job.get("outcome") in _TICKED}
     changed = {then.key for then, task in zip(old, new, strict=False) if task.done != then.done}
-    return bool(changed) and changed <= landed and _with_open_boxes(before, old) == _with_open_boxes(now, new)
+    is_landed = bool(changed) and all(task in landed for task in changed)
+    return is_landed and _with_open_boxes(before, old) == _with_open_boxes(now, new)
 
 
 def _with_open_boxes(data: bytes, tasks: Iterable[Task]) -> bytes:
@@ -252,11 +250,11 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
     found = [_group(ctx, name, rows[name]) for name in rows]
     found.sort(key=lambda group: (group.session not in family, by_name(group.name)))
     rest = _unrecorded(owned)
-    plan = _ticked_by_a_run(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
-    ticked = tuple(row for row in rest if row.path == plan)
+    plans = _ticked_by_runs(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
+    ticked = tuple(row for row in rest if row.path in plans)
     found += [SessionRows(None, LOOP, rows=ticked)] if ticked else []
     made = {one.path for one in owned if one.by_shell} if not ctx.is_agent else {row.path for row in rest}
-    unknown = [row for row in rest if row.path != plan]
+    unknown = [row for row in rest if row.path not in plans]
     for name, is_made in ((YOURS, False), (NOBODY, True)):
         told = tuple(row for row in unknown if (row.path in made) == is_made)
         found += [SessionRows(None, name, rows=told)] if told else []

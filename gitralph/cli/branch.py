@@ -81,7 +81,7 @@ def _tell(ctx: Context, name: str, found: BranchMade) -> None:
         output.say(f"'{name}' holds all of session '{whose}' already")
     else:
         tip = found.commits[-1][1]
-        how = "made" if found.before is None else "moved on"
+        how = "made" if found.before is None else "moved on" if found.forward else "made anew"
         own = count - found.needed
         more = f" and {found.needed} of others that it needs" if found.needed else ""
         output.say(f"[{name} {tip[:7]}] {how}: {own} commit{'s'[: own != 1]} of session '{whose}'{more}")

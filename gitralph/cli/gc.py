@@ -43,8 +43,7 @@ def gc(dry: bool, auto: bool) -> None:
     _say_away(report.put_away, "would put" if dry else "put")
     for orphan in report.orphans:
         rows = [f"'{ctx.called(session)}' {count} pending" for session, count in orphan.pending.items()]
-        what = f" ({', '.join(rows)})" if rows else ""
-        output.say(f"kept worktree '{orphan.name}': {orphan.reason}{what}")
+        output.say(f"kept worktree '{orphan.name}': {orphan.reason} ({', '.join(rows)})")
     for path in report.busy:
         output.warn(f"'{path}' is in use; run it again later")
 

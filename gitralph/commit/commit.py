@@ -48,9 +48,9 @@ _TRIES = 5
 # A session that edits while its own hooks run is decided anew. One that goes on editing is told so after so
 # many rounds.
 _ROUNDS = 3
-# Whoever moves HEAD during a proof has landed a commit, so somebody always gets on. Still the proof gives up
-# some day.
-_PROOFS = 40
+# Whoever moves HEAD while hooks or a proof run has landed a commit, so somebody always gets on. Still this
+# gives up some day.
+_RACES = 40
 
 
 def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
@@ -168,11 +168,13 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
     at_leisure = request.edit or request.judge is not None or bool(hooks.present(ctx, hooks.BEFORE))
     typed = texts.Typed(ctx.repo.git_dir)
     ready: _Prepared | None = None
-    lost = changed = 0
+    seen: refs.Head | None = None
+    lost = edited = raced = 0
     try:
         while True:
             try:
                 if at_leisure and ready is None:
+                    seen = refs.read_head(ctx.repo)
                     ready = _prepared(ctx, bench, request, typed)
                 with locks.hold(ctx.layout, locks.COMMIT):
                     cleanup.under_lock(ctx)
@@ -187,8 +189,10 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                 if lost == _TRIES:
                     raise Busy("HEAD, the index or the objects kept moving", "try again") from None
             except (_ChangedError, hooks.MovedError):
-                ready, lost, changed = None, 0, changed + 1
-                if changed == (_ROUNDS if request.judge is None else _PROOFS):
+                is_race = request.judge is not None or refs.read_head(ctx.repo) != seen
+                ready, lost = None, 0
+                edited, raced = edited + (not is_race), raced + is_race
+                if edited == _ROUNDS or raced == _RACES:
                     what = "hooks" if request.judge is None else "proof"
                     raise Busy(
                         f"HEAD or the session's paths kept changing while the {what} ran", "try again"
@@ -495,7 +499,7 @@ def _land(
             old=plan.old,
             outcomes=found,
             keep=keep,
-            family=made.family,
+            family=() if made.by_person else made.family,
             kind="amend" if request.amend else "",
         ),
         still,

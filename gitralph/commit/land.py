@@ -64,7 +64,7 @@ class Landing(NamedTuple):
     outcomes: Sequence[Outcome]
     keep: Keep
     family: Sequence[str] = ()
-    """The committing session and its subagents' sessions.
+    """The committing session and its subagents' sessions; empty for a person's commit.
 
     The commit may also include other sessions' lines.
     """
@@ -108,6 +108,9 @@ def log_lines(
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
             notes.setdefault(use.session, []).extend(told)
+    if commit is not None and family and manifests.keys().isdisjoint(family):
+        # An amend of the message alone takes nothing, and the new commit is the session's all the same.
+        manifests[family[0]] = {}
     for session, paths in manifests.items():
         fields = {
             "v": 1,
@@ -116,7 +119,7 @@ def log_lines(
             "worktree": lay.token,
             "commit": commit,
             "ref": ref,
-            "note": "; ".join(notes[session]) or None,
+            "note": "; ".join(notes.get(session, ())) or None,
             "paths": paths,
         }
         if commit is not None and family and session not in family:

@@ -96,7 +96,8 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
         # git says so only at checkout, which the committing agent need not have seen.
         notes.append("HEAD is detached; no branch will hold this commit")
     record = sessionfile.read(ctx.layout, made.session) or {}
-    started = record.get("branch")
+    # Another worktree is on another branch by git's own rule, so only one that changed here is news.
+    started = record.get("branch") if record.get("worktree") == ctx.layout.token else None
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")

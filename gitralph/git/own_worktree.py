@@ -19,6 +19,7 @@ from gitralph.base.ids import EMPTY_TREE
 from gitralph.git import listing, worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git, GitError
+from gitralph.git.worktrees import WorktreeEntry
 
 HOOKS, PROOFS = "scratch", "prove"
 # A repository's hook must not run for a worktree in which nobody works, and no fsmonitor may watch it. Sparse
@@ -186,6 +187,11 @@ def kept(ctx: Context) -> list[str]:
             if os.path.isdir(f"{top}/{name}") and os.path.lexists(lock):
                 found.append(f"{top}/{name}")
     return found
+
+
+def is_one(row: WorktreeEntry) -> bool:
+    """True for such a worktree: nobody works in it."""
+    return row.locked == _REASON
 
 
 def retire(ctx: Context, folder: str) -> bool:

@@ -181,7 +181,11 @@ def _sign_only(ctx: Context, git: dict[str, object]) -> None:
     rows = whose_commit.signature(ctx, head)
     for session in whose_commit.sessions(ctx, rows)[:1]:
         tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
-        intents.write(ctx.layout, _intent(ctx, git, session, tree, rows))
+        todo = _intent(ctx, git, session, tree, rows)
+        todo.lines = land.log_lines(
+            ctx.layout, head.name, TO_COME, (), path_records.family(ctx.layout, session)
+        )
+        intents.write(ctx.layout, todo)
 
 
 def _trailers(ctx: Context, session: str, made: Draft) -> list[str]:

@@ -6,6 +6,8 @@ of a branch counts. Deleting the file loses only that knowledge.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from gitralph.base import files, jsonline
@@ -57,7 +59,13 @@ def _parsed(row: dict[str, object]) -> SessionBranch | None:
     return SessionBranch(ref, session, tip, tuple((str(a), str(b)) for a, b in pairs))
 
 
-def note(layout: Layout, made: SessionBranch) -> None:
-    """Note where a branch was left."""
+@contextmanager
+def noting(layout: Layout, made: SessionBranch) -> Iterator[None]:
+    """Note where a branch was left, once the caller has moved it.
+
+    The file is opened before. So a branch of which nothing could be noted does not move.
+    """
     fields = {**made._asdict(), "commits": [list(pair) for pair in made.commits]}
-    files.append_record(layout.branches, jsonline.line(fields))
+    with files.Locked(layout.branches, files.WAIT) as fd:
+        yield
+        files.append(fd, jsonline.line(fields))

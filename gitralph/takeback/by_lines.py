@@ -83,10 +83,14 @@ def restored(found: Survey, known: PathTexts) -> Reversal:
 
 
 def lefts(path: bytes, answer: Reversal) -> list[Left]:
-    """What was refused or left, in the form of commands: with the lines that stand in the way."""
-    return [
+    """What was refused or left, in the form of commands: with the lines that stand in the way, each once.
+
+    A line that was taken back and brought back stands in more than one record.
+    """
+    rows = (
         Left(path, one.reason, one.why, one.sessions, one.other_lines or one.lines) for one in answer.left
-    ]
+    )
+    return list(dict.fromkeys(rows))
 
 
 def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) -> bytes | None:

@@ -448,7 +448,20 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     dropped = at_work.drop_objects(ctx, dry)
     if dropped is not None:
         run.note("fleet", ctx.layout.fleet_objects, dropped)
-    return Collected(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy, away)
+    orphans = [_orphan(lay, reasons[lay.token]) for lay in trees.gone if not _is_nothing(lay, dry)]
+    # Where commits took all, as from a task's worktree that was merged and removed, nobody has to decide.
+    return Collected(run.swept, [one for one in orphans if one.pending], run.busy, away)
+
+
+def _is_nothing(lay: Layout, dry: bool) -> bool:
+    """True for the state folder of a worktree in which nothing was ever recorded; it goes."""
+    folders = list(os.walk(lay.own, topdown=False))
+    if any(names for _, _, names in folders):
+        return False
+    for folder, _, _ in folders if not dry else ():
+        with suppress(OSError):
+            os.rmdir(folder)
+    return True
 
 
 def _put_away(trees: Worktrees, some: list[str], now: float, dry: bool) -> int:

@@ -34,6 +34,34 @@ def test_sessions_of_every_worktree_are_in_one_view(day: Repo, words: tuple[str,
         assert found["collisions"] == []
 
 
+def test_what_was_uncommitted_again_counts(day: Repo) -> None:
+    side = day.worktree("side")
+    swap(side, "S1", "line 3\n", "three\n")
+    side.commit("S1")
+    side.ralph("uncommit", "--session", "S1")
+    (row,) = view(day)["sessions"]
+    assert (row["id"], row["worktree"], row["files"]) == ("S1", str(side.root), ["f"])
+    side.commit("S1")
+    side.git("commit", "-q", "--amend", "-m", "other words")
+    side.write("f", (side.read("f") or b"") + b"a person's\n")
+    assert [row["files"] for row in view(day)["sessions"]] == [[]]
+
+
+def test_a_worktree_of_ours_is_nobodys_place(day: Repo) -> None:
+    """Hooks ran in one, beside others' changes: it holds an old HEAD with the lines of that commit."""
+    hook = day.common / "hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+    swap(day, "S2", "line 8\n", "eight\n")
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    assert "scratch" in day.git("worktree", "list")
+    swap(day, "S1", "three\n", "drei\n")
+    assert view(day)["collisions"] == []
+    assert "scratch" not in day.ralph("status", "--worktrees").text
+
+
 @pytest.mark.parametrize("committed", [(), ("S1",), ("S1", "S2")])
 def test_the_same_lines_in_two_worktrees_collide(day: Repo, committed: tuple[str, ...]) -> None:
     side = day.worktree("side")

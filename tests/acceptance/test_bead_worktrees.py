@@ -79,6 +79,24 @@ def test_add_from_a_worktree_or_a_subdirectory_never_nests(repo: Repo) -> None:
     assert add(linked, "bd-4").root == repo.root / ".worktrees/ralph-bd-4"
 
 
+def test_another_base_for_a_worktree_that_is_there_is_told(repo: Repo) -> None:
+    repo.git("branch", "other")
+    add(repo, "bd-1", "--base", "main")
+    again = repo.ralph("worktree", "add", "bd-1", "--base", "other").said
+    assert "it began at 'main'; --base counts for a new branch alone" in again
+    assert repo.ralph("worktree", "add", "bd-1", "--base", "main").said == ""
+
+
+def test_only_a_branch_that_changed_in_the_same_worktree_is_told(repo: Repo) -> None:
+    """A session that was given a worktree was told at each commit that this is on another branch."""
+    tree = add(repo, "bd-1", "--session", "S1")
+    tree.edit("S1", "a", "theirs\n")
+    assert tree.commit("S1").notes == ""
+    repo.edit("S1", "a", "mine\n")
+    repo.git("switch", "-q", "-c", "side")
+    assert "the session started on branch 'main' and commits on 'side'" in repo.commit("S1").notes
+
+
 def test_base_is_a_branch_tag_or_oid(repo: Repo) -> None:
     """An unknown base fails before anything exists."""
     first = repo.head()
@@ -854,6 +872,7 @@ def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: di
     outer = add(repo, "top")
     outer.git("-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init")
     assert "submodule" in repo.ralph("worktree", "remove", "--force", "top", code=4).said
+    _gone_once_its_hint_is_typed(repo, outer)
 
     subprocess.run(["git", "clone", "-q", "--bare", str(repo.root), str(tmp_path / "bare.git")], check=True)
     subprocess.run(
@@ -861,6 +880,63 @@ def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: di
         check=True,
     )
     assert "bare" in Repo(tmp_path / "w", repo.env).ralph("worktree", "add", "bd-1", code=128).said
+
+
+def _gone_once_its_hint_is_typed(repo: Repo, tree: Repo) -> None:
+    """git keeps the repository of a submodule after ``deinit``; a commit that is nowhere else stays."""
+    inner = Repo(tree.root / "sub", repo.env)
+    inner.git("branch", "aside", inner.git("commit-tree", "HEAD^{tree}", "-m", "nowhere else"))
+    shell(repo, repo.ralph("worktree", "remove", "top", code=4).said)
+    refused = repo.ralph("worktree", "remove", "--force", "top", code=4).said
+    assert "commits that no remote has" in refused
+    assert "nowhere else" in shell(repo, refused)
+    module = tree.git_dir / "modules/sub"
+    tree.git(f"--git-dir={module}", "update-ref", "refs/remotes/origin/aside", "aside")
+    repo.ralph("worktree", "remove", "top")
+    assert not tree.root.exists()
+
+
+def shell(repo: Repo, said: str) -> str:
+    """Type the first hint of an answer into a shell."""
+    hint = next(row for row in said.splitlines() if row.startswith("hint: "))
+    done = subprocess.run(
+        ["sh", "-c", hint.removeprefix("hint: ")],
+        cwd=repo.root,
+        env=repo.env,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize("base", ["a tag", "a commit", "a branch that is gone"])
+def test_a_bead_without_a_branch_to_merge_into_names_one(repo: Repo, base: str) -> None:
+    repo.git("branch", "gone")
+    repo.git("tag", "v1")
+    start = {"a tag": "v1", "a commit": repo.head(), "a branch that is gone": "gone"}[base]
+    tree = add(repo, "bd-1", "--base", start)
+    made = commit(tree)
+    repo.git("branch", "-D", "gone")
+    code = 128 if base == "a branch that is gone" else 4
+    shell(repo, repo.ralph("worktree", "merge", "bd-1", code=code).said)
+    assert repo.head() == made
+
+
+def test_hints_are_typed_below_a_folder_with_a_blank(tmp_path: Path, environ: dict[str, str]) -> None:
+    repo = Repo.of_ten(tmp_path / "my work", environ)
+    tree = add(repo)
+    tree.write("a", "theirs\n")
+    tree.commit_all("theirs")
+    repo.write("a", "ours\n")
+    repo.commit_all("ours")
+    said = repo.ralph("worktree", "merge", "bd-1", code=4).said
+    hint = next(row for row in said.splitlines() if row.startswith("hint: ")).removeprefix("hint: ")
+    done = subprocess.run(["sh", "-c", hint], cwd=repo.root, env=repo.env, capture_output=True, check=False)
+    assert b"CONFLICT" in done.stdout
+    tree.git("merge", "--abort")
+    tree.git("checkout", "-q", "--detach")
+    shell(repo, repo.ralph("worktree", "remove", "bd-1", code=4).said)
+    assert tree.git("symbolic-ref", "HEAD") == "refs/heads/ralph/bd-1"
 
 
 def test_a_branch_that_was_deleted_has_a_way_back(repo: Repo) -> None:

@@ -122,6 +122,21 @@ def test_what_is_needed_comes_along_where_that_is_asked(shared: Repo) -> None:
     assert text(shared, "mine~1") == ten(l3="three")
 
 
+def test_squashed_with_a_persons_commit_it_says_so(shared: Repo) -> None:
+    """Only the session was named, so a clone took the person's lines for the session's without a word."""
+    shared.write("f", ten(l3="mine"))
+    shared.commit_all("a person's")
+    made(shared, "S1", "mine\n", "mine, better\n")
+    branch(shared, "mine", "S1", "--with-needed", "--squash")
+    rows = shared.trailers("mine").splitlines()
+    assert rows == ["Ralph-Session: S1", "Ralph-Agent: generic", "Ralph-Includes: unrecorded"]
+    made(shared, "S1", "line 8\n", "eight\n")
+    swap(shared, "S2", "line 5\n", "five\n")
+    shared.commit("S2")
+    branch(shared, "other", "S2", "--squash")
+    assert "Ralph-Includes" not in shared.trailers("other")
+
+
 def test_a_need_of_a_need_comes_along(shared: Repo) -> None:
     first = made(shared, "S3", "line 3\n", "a\n")
     second = made(shared, "S2", "a\n", "b\n")
@@ -228,6 +243,15 @@ def test_after_more_commits_it_moves_on(shared: Repo) -> None:
     assert text(shared, "mine") == ten(l3="three", l5="five")
 
 
+def test_a_branch_that_must_be_pushed_by_force_is_said_to_be_made_anew(shared: Repo) -> None:
+    made(shared, "S1", "line 3\n", "three\n")
+    words = ("branch", "mine", "--session", "S1")
+    assert "made: 1 commit" in shared.ralph(*words).text
+    made(shared, "S1", "line 5\n", "five\n")
+    assert "moved on: 2 commits" in shared.ralph(*words).text
+    assert "made anew: 2 commits" in shared.ralph(*words, "--squash").text
+
+
 def test_squashed_it_moves_on_too(shared: Repo) -> None:
     made(shared, "S1", "line 3\n", "three\n", "first thing")
     made(shared, "S2", "line 4\n", "four\n")
@@ -266,6 +290,14 @@ def test_a_branch_that_is_anothers_stays(shared: Repo, whose: str) -> None:
     else:
         branch(shared, "mine", "S2")
     branch(shared, "mine", "S1", code=4)
+
+
+def test_the_hint_shows_a_branch_that_is_called_like_a_file(shared: Repo) -> None:
+    made(shared, "S1", "line 3\n", "three\n")
+    shared.git("branch", "f", shared.git("commit-tree", "HEAD^{tree}", "-m", "theirs"))
+    said = shared.ralph("branch", "f", "--session", "S1", code=4).said
+    hint = next(row for row in said.splitlines() if row.startswith("hint: git log"))
+    assert "theirs" in shared.git(*hint.removeprefix("hint: git ").split())
 
 
 def test_a_branch_that_is_checked_out_is_refused(shared: Repo) -> None:
@@ -480,6 +512,14 @@ def test_a_damaged_memory_is_passed_over(shared: Repo) -> None:
     rows = ["{", "[]", json.dumps({"ref": 3}), json.dumps({"ref": "refs/heads/x", "session": "S1"})]
     (shared.state / "branches.jsonl").write_text("\n".join(rows) + "\n")
     assert branch(shared, "mine", "S1")["status"] == "made"
+
+
+def test_a_branch_that_cannot_be_noted_is_not_made(shared: Repo) -> None:
+    """Made all the same, it counted as somebody else's from then on."""
+    made(shared, "S1", "line 3\n", "three\n")
+    shared.state.joinpath("branches.jsonl").mkdir()
+    shared.ralph("branch", "mine", "--session", "S1", code=128)
+    shared.git("rev-parse", "--verify", "-q", "refs/heads/mine", code=1)
 
 
 def test_what_is_needed_is_counted_apart_and_noted(shared: Repo) -> None:

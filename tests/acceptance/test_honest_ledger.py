@@ -166,6 +166,45 @@ def test_an_edit_of_which_nothing_lands_is_no_no_op(loop: Loop, path: str, doing
     assert (loop.boxes(), loop.repo.blob(path)) == ("x", loop.repo.read(path))
 
 
+def test_edits_that_another_task_wrote_over_from_an_older_copy_are_no_no_op(loop: Loop) -> None:
+    """The first was ticked with nothing landed, and its lines were in no file any more."""
+    loop.plan("one", "two")
+    text = (loop.repo.read("a") or b"").decode()
+    one, two = text.replace("line 2", "mine"), text.replace("line 8", "theirs")
+    wrote, over = loop.aside / "wrote", loop.aside / "over"
+    wait = "until test -e {}; do sleep 0.05; done"
+    loop.script(
+        {
+            "one": [["write", "a", one], ["sh", f"touch {wrote}; {wait.format(over)}"]],
+            "two": [["sh", wait.format(wrote)], ["stale", "a", text, two], ["sh", f"touch {over}; sleep 1"]],
+        }
+    )
+    said = loop.run("--jobs", "2", "--keep-going", code=1).said
+    assert "its edits of 'a' are gone: somebody wrote there from an older copy" in said
+    assert (loop.boxes(), loop.commits()) == ("  ", [])
+    hint = next(line for line in said.splitlines() if "ralph restore" in line)
+    loop.repo.ralph(*hint.partition("ralph ")[2].partition("  #")[0].split())
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.commits()) == ("xx", [{"a": "M"}, {"a": "M"}])
+    assert loop.repo.blob("a").decode() == text.replace("line 2", "mine").replace("line 8", "theirs")
+
+
+def test_lines_that_another_took_out_knowingly_are_a_no_op(loop: Loop) -> None:
+    loop.plan("one", "two")
+    text = (loop.repo.read("a") or b"").decode()
+    one, two = text.replace("line 2", "mine"), text.replace("line 8", "theirs")
+    wrote, over = loop.aside / "wrote", loop.aside / "over"
+    wait = "until test -e {}; do sleep 0.05; done"
+    loop.script(
+        {
+            "one": [["write", "a", one], ["sh", f"touch {wrote}; {wait.format(over)}"]],
+            "two": [["sh", wait.format(wrote)], ["write", "a", two], ["sh", f"touch {over}; sleep 1"]],
+        }
+    )
+    loop.run("--jobs", "2")
+    assert (loop.boxes(), loop.commits()) == ("xx", [{"a": "M"}])
+
+
 def test_lines_that_another_session_put_over_the_tasks_are_no_no_op(loop: Loop) -> None:
     loop.plan("one")
     text = (loop.repo.read("a") or b"").decode()

@@ -144,7 +144,9 @@ def test_a_task_is_skipped_and_the_loop_goes_on(loop: Loop) -> None:
     loop.run(code=1)
     assert loop.repo.ralph("run", "skip", "2").text == "skipped: two\n"
     loop.repo.ralph("run", "skip", "1", code=4)
-    loop.repo.ralph("run", "skip", "nosuch", code=128)
+    unknown = loop.repo.ralph("run", "skip", "nosuch", code=128).said
+    # no hint at 'git ralph plan show', which shows the plan in use, and none is
+    assert unknown == "fatal: the plan has no task 'nosuch': its tasks are 1 to 3\n"
     said = loop.repo.ralph("run", "--resume")
     assert loop.boxes() == "x x"
     assert "Task 2/3: skipped" in said.said

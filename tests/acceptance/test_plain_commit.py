@@ -322,6 +322,9 @@ def test_an_amend_of_the_message_of_its_own_commit_keeps_its_trailers(shared: Re
     commit_as(shared, "S1", "--amend", "-m", "better words")
     assert shared.git("log", "-1", "--format=%s") == "better words"
     assert set(shared.trailers().splitlines()) == before
+    # and the session's log names the new commit
+    assert shared.ralph("uncommit", "--json").json()["status"] == "uncommitted"
+    shared.git("reset", "-q", "--soft", "HEAD@{1}")
     shared.edit("S1", "g", ten(l3="one", l9="more"))
     commit_as(shared, "S1", "-a", "--amend", "-m", "more")
     assert set(shared.trailers().splitlines()) == before

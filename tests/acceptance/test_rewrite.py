@@ -185,6 +185,29 @@ def test_amend_takes_another_message_though_nothing_is_pending(day: Repo) -> Non
     nothing_pending(day, "S1")
 
 
+@pytest.mark.parametrize("words", [("--amend",), ("--fixup", "HEAD")])
+def test_a_commit_with_another_message_is_still_the_session_s(day: Repo, words: tuple[str, ...]) -> None:
+    """No log named the new commit, so it could be neither amended again nor taken back."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    day.ralph("commit", "--session", "S1", "--amend", "-m", "Better words")
+    swap(day, "S1", "line 8\n", "eight\n")
+    assert day.ralph("commit", "--session", "S1", *words, "--json").json()["status"] == "committed"
+    uncommit(day, None)
+    if words == ("--fixup", "HEAD"):
+        uncommit(day, None)
+    assert day.count() == 1
+    day.commit("S1")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_a_person_s_commit_is_in_no_session_s_log(day: Repo) -> None:
+    day.write("f", ten(l3="mine"))
+    swap(day, "S1", "line 8\n", "eight\n")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert list(day.state.glob("*.commits")) == []
+
+
 def test_amend_through_hooks(day: Repo) -> None:
     swap(day, "S1", "line 3\n", "three\n")
     day.commit("S1", "-m", "Say three")

@@ -92,6 +92,8 @@ def test_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
     )
     said = loop.run("--jobs", "2", "--worktree", code=4)
     assert "conflicts with 'main' in 'a'" in said.said
+    # its commit waits for the merge, and no diff shows that
+    assert "ralph diff" not in said.said
     assert loop.boxes() == "x "
     assert loop.repo.git("status", "--porcelain") == "?? plan.md"
     assert loop.repo.blob("a") == (loop.repo.read("a") or b"")

@@ -217,6 +217,19 @@ def test_what_others_built_on_is_refused(day: Repo, who: str | None) -> None:
     assert text(day) == before.replace("eight", "line 8")
 
 
+def test_what_stands_in_the_way_is_said_once(day: Repo) -> None:
+    """A line that came back is in the record of its edit, and in that of each redo."""
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, "S2", "two\n", "two, better\n")
+    for _ in range(2):
+        undo(day, "S2")
+        undo(day, "S1")
+        undo(day, "S1", "--redo")
+        undo(day, "S2", "--redo")
+    (left,) = undo(day, "S1", code=4)["left"]
+    assert (left["path"], left["sessions"], left["lines"]) == ("f", ["S2"], [2, 2])
+
+
 def test_a_line_inside_its_block_is_built_on_it(day: Repo) -> None:
     swap(day, "S1", "line 5\n", "def f():\n    return 1\n")
     swap(day, "S2", "def f():\n", "def f():\n    x = 2\n")

@@ -331,7 +331,10 @@ def test_the_ticks_of_a_run_are_not_nobodys(repo: Repo, tmp_path: Path) -> None:
     loop.plan("one", "two")
     repo.commit_all("plan")
     loop.script({"one": [["write", "x", "x\n"]], "two": [["write", "y", "y\n"]]})
+    # the ticks of an earlier run are ticks, also when another plan was worked on since
+    loop.run("--max-tasks", "1")
     loop.run()
+    repo.ralph("run", "-p", "else", "--", "true")
     assert repo.ralph("status").text == "git ralph run\n  M   +2 -2  plan.md  tasks it ticked\n"
     assert repo.ralph("status", "--short").text == "M  plan.md  git ralph run\n"
     repo.write("plan.md", (repo.read("plan.md") or b"") + b"a line of a person\n")

@@ -15,6 +15,7 @@ import pytest
 
 from benchmarks import contention
 from gitralph.base.errors import Busy
+from gitralph.commit import commit as committing
 from gitralph.commit import land
 from gitralph.decide import inputs, plan
 from gitralph.decide.inputs import Scene
@@ -201,6 +202,31 @@ def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
     ours = sorted(block.split() for block in said.split("\x01") if block.startswith("agent"))
     expected = [(f"agent{n}", str(turn), f"agent{n}") for n in range(agents) for turn in range(commits)]
     assert [tuple(one) for one in ours] == sorted(expected)
+
+
+def test_whoever_is_overtaken_while_hooks_run_lands_at_last(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each round another session committed its line of the same file: the fourth agent of four gave up."""
+    hook = repo.common / "hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+    others = {f"O{n}": n for n in (3, 5, 7, 9)}
+    for session, n in {"S1": 1, **others}.items():
+        repo.edit(session, "a", (repo.read("a") or b"").decode().replace(f"line {n}\n", f"of {session}\n"))
+    real = committing._prepared
+
+    def overtaken(*asked: Any) -> Any:
+        ready = real(*asked)
+        if asked[2].session == "S1" and others:
+            assert _ralph(repo, "commit", "--session", others.popitem()[0], "-m", "x").returncode == 0
+        return ready
+
+    monkeypatch.setattr(committing, "_prepared", overtaken)
+    repo.commit("S1")
+    assert (others, repo.blob("a")) == ({}, repo.read("a"))
+    _is_sound(repo)
 
 
 @pytest.mark.skipif(bool(strace.missing()), reason=str(strace.missing()))

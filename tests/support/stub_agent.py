@@ -48,6 +48,12 @@ def late(path: str, text: str, seconds: float) -> None:
     _record(path, before=before, after=text)
 
 
+def stale(path: str, before: str, text: str) -> None:
+    """Write a whole file by a tool that read it earlier, when it was ``before``."""
+    raw(path, text)
+    _record(path, before=before, after=text)
+
+
 def raw(path: str, text: str) -> None:
     """Write a file as somebody without hooks would."""
     with open(path, "w") as file:
@@ -135,6 +141,7 @@ def cut(path: str, text: str) -> None:
 ACTS: dict[str, Callable[..., object]] = {
     "write": write,
     "late": late,
+    "stale": stale,
     "raw": raw,
     "replace": replace,
     "delete": delete,

@@ -181,6 +181,27 @@ def test_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, how: 
     assert {"S1.json", "S2.json"} < set(names(repo))
 
 
+def test_a_worktree_that_is_gone_with_all_committed_is_kept_and_not_named(repo: Repo) -> None:
+    """A loop that gives each task a worktree had gc name every one of them, at each run."""
+    other = repo.worktree("w1")
+    other.edit("S1", "a", "new\n")
+    other.commit("S1")
+    repo.git("worktree", "remove", "--force", str(other.root))
+    assert "kept worktree" not in repo.ralph("gc").text
+    assert [name for name in names(repo) if name.startswith("worktrees/")]
+
+
+def test_a_worktree_of_which_nothing_is_recorded_leaves_nothing(repo: Repo) -> None:
+    other = repo.worktree("w1")
+    repo.edit("S1", "a", "new\n")
+    other.ralph("gc")
+    repo.git("worktree", "remove", str(other.root))
+    assert list((repo.state / "worktrees").iterdir())
+    assert "kept worktree" not in repo.ralph("gc", "--dry-run").text
+    assert "kept worktree" not in repo.ralph("gc").text
+    assert list((repo.state / "worktrees").iterdir()) == []
+
+
 def test_a_name_that_git_gives_again_is_another_worktree(repo: Repo) -> None:
     first = repo.worktree("w1")
     first.edit("S1", "a", "new\n")

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gitralph.base import locks, nul
+from gitralph.base import ids, locks, nul
 from gitralph.base.errors import Busy, Refused, UsageError
 from gitralph.git import commits, message, refs, worktrees
 from gitralph.git.context import Context
@@ -42,6 +42,9 @@ def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple
     trailers = dict.fromkeys(line for row in rows for line in row[2].splitlines() if line.strip())
     others = [b"Co-authored-by: " + one for one in authors if one != rows[-1][0]]
     trailers = {**dict.fromkeys(one for one in others if one not in trailers), **trailers}
+    # What a person's commit brought must not count as a session's where only the message tells.
+    if not all(b"Ralph-Session:" in row[2] for row in rows):
+        trailers[b"Ralph-Includes: " + ids.UNRECORDED.encode()] = None
     body = b"".join(b"* " + one + b"\n" for one in subjects) if len(subjects) > 1 else b""
     text = b"\n\n".join(part.rstrip(b"\n") for part in (subjects[0], body, b"\n".join(trailers)) if part)
     last = pairs[-1][1]
@@ -72,13 +75,17 @@ class BranchWish:
 
 @dataclass(frozen=True)
 class BranchMade:
-    """What came of it. ``commits``: each with what it became. ``merges``: how many were not replayed."""
+    """What came of it. ``commits``: each with what it became. ``merges``: how many were not replayed.
+
+    ``forward``: the branch has what it had, and more.
+    """
 
     status: str
     ref: str
     session: str
     commits: tuple[tuple[str, str], ...] = ()
     before: str | None = None
+    forward: bool = True
     merges: int = 0
     needed: int = 0
     """How many of the commits are of others, and came along since the session's commits need them."""
@@ -129,8 +136,8 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)
     if not wish.force:
         _refuse_moved(ctx, wish, old, left, tip, again)
-    _move(ctx, ref, old, tip, wish)
-    branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
+    with branches.noting(ctx.layout, SessionBranch(ref, wish.session, tip, pairs)):
+        _move(ctx, ref, old, tip, wish)
     needed = len({one for one, _ in pairs}.difference(found.of(family)))
     return BranchMade(
         status=MADE,
@@ -138,6 +145,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         session=wish.session,
         commits=pairs,
         before=old,
+        forward=old is None or refs.contains(ctx.repo, Head(None, tip), old),
         merges=merges,
         needed=needed,
     )
@@ -277,7 +285,7 @@ def _refuse_moved(
     else:
         return
     ways = [] if ctx.is_agent else [f"{again} --force  # takes its place"]
-    raise Refused(f"{message}; choose another name", f"git log {shlex.quote(name)}", *ways)
+    raise Refused(f"{message}; choose another name", f"git log {shlex.quote(name)} --", *ways)
 
 
 def _move(ctx: Context, ref: str, old: str | None, tip: str, wish: BranchWish) -> None:

@@ -22,11 +22,12 @@ from gitralph.git import history, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import record as recording
-from gitralph.hook.journal import GAP, TEXT_LIMIT, Record
+from gitralph.hook.journal import GAP, TEXT_LIMIT, UNDO, Record
 from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, manifests, path_records
 from gitralph.records import run_record as runs
+from gitralph.takeback import loss
 from gitralph.tasks.loop import elsewhere, own_commits
 from gitralph.tasks.loop.ledger import Job, Ledger
 from gitralph.tasks.loop.own_commits import OwnCommits
@@ -109,9 +110,10 @@ class Account:
     ``missed``: known to be the task's. ``doubtful``: nobody recorded it and nothing explains it.
     ``replaced``: uncommitted and others', in a path that the task edited and has nothing left to commit of.
     ``astray``: recorded for a session that began meanwhile and belongs to nobody in this run. ``gone``:
-    recorded, and no recorded edit took it back. ``lost``: its commits that HEAD does not have, where they
-    took what is gone, each with a branch that has it, or "". ``elsewhere``: in other worktrees, by their
-    roots. ``ignored``: recorded, and git ignores it. ``others``: recorded by others.
+    recorded, and no recorded edit took it back. ``written_over``: others' lines are all that is uncommitted
+    there, and ``git ralph restore`` would bring its own back. ``lost``: its commits that HEAD does not have,
+    where they took what is gone, each with a branch that has it, or "". ``elsewhere``: in other worktrees,
+    by their roots. ``ignored``: recorded, and git ignores it. ``others``: recorded by others.
     """
 
     missed: list[str] = field(default_factory=list)
@@ -119,6 +121,7 @@ class Account:
     replaced: list[str] = field(default_factory=list)
     astray: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    written_over: list[str] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
     elsewhere: dict[str, list[str]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
@@ -263,11 +266,29 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     if result.changes and not stashed:
         gone = {path: oid for path, oid in gone.items() if oid is not None and commits.away.get(oid)}
     found.gone.extend(map(shown, gone))
+    found.written_over.extend(map(shown, _written_over(ctx, job, result, dirty)))
     # One record names the last commit of its path; those before it belong to the same work.
     found.lost.update(commits.away if any(gone.values()) or commits.astray else {})
     there = elsewhere.pending(ctx, path_records.family(ctx.layout, job.session))
     found.elsewhere.update((root, sorted(map(shown, paths))) for root, paths in there.items())
     return found
+
+
+def _written_over(ctx: Context, job: Job, result: Result, dirty: Container[bytes]) -> list[bytes]:
+    """The paths in which nothing of a task is left, since somebody wrote them from an older copy.
+
+    What another took out knowingly is no loss, and neither is what the session itself took back.
+    """
+    out = []
+    family = path_records.family(ctx.layout, job.session)
+    for left in result.left:
+        if left.reason != decision.UNCHANGED or left.path not in dirty:
+            continue
+        journal = path_records.path_state(ctx.layout, left.path, []).journal
+        own = [r for r in journal.records if r.session in family and r.op != GAP]
+        if own and own[-1].op != UNDO and loss.coming_back(ctx, job.session, [left.path]):
+            out.append(left.path)
+    return out
 
 
 def _was_reset(ctx: Context, before: Began) -> bool:

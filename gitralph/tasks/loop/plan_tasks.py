@@ -231,7 +231,8 @@ def task_named(tasks: list[Task], typed: str) -> Task:
     """The task with this number or text. Raises Fatal for none."""
     found = [task for task in tasks if typed in (str(task.number), task.text)]
     if not found:
-        raise Fatal(f"the plan has no task '{typed}'", "git ralph plan show")
+        known = f"its tasks are 1 to {len(tasks)}" if tasks else "it has none"
+        raise Fatal(f"the plan has no task '{typed}': {known}")
     return found[0]
 
 

@@ -275,7 +275,9 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
 
 def _keeps(ctx: Context, job: Job) -> bool:
     """True where a task left something for a commit; a worktree of its own is not examined."""
-    return job.root is not None or bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
+    if job.root is not None:
+        return job.commit is None  # a commit that waits for its merge shows in no diff
+    return bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
 
 
 def _branch(ctx: Context, prepared: Prepared) -> str | None:

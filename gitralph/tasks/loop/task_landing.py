@@ -247,6 +247,12 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
             f"git{place} ralph restore --session {called}  # brings them back",
             skip,
         )
+    if found.written_over:
+        raise UnlandedError(
+            f"its edits of {listed(found.written_over)} are gone: somebody wrote there from an older copy",
+            f"git{place} ralph restore --session {called}  # brings them back",
+            skip,
+        )
     if lands:
         return
     if found.astray:

@@ -207,6 +207,9 @@ def add(
     with beads.hold(ctx.layout, bead) as fd:
         leftover.finish_adding(ctx, where.whole(ctx), bead)
         found = _add(where.open_trees(ctx).keeping(fd), bead, start, session, take_over)
+    began = found.record.base_ref or found.record.base_oid
+    if base is not None and began not in (start.ref, start.oid):
+        found.notes.append(f"it began at '{short(began or '?')}'; --base counts for a new branch alone")
     if not found.reused:
         _set_up(where.open_trees(ctx), found, session)
     return found

@@ -1,6 +1,7 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -63,14 +64,21 @@ def _target(trees: Trees, record: Bead, given: str | None) -> tuple[str, str]:
     """The branch to move and its commit. Raises Refused for a base that is no branch, Fatal for none."""
     ref = record.base_ref if given is None else worktrees.full_name(trees.git, given)
     if ref is None or not ref.startswith("refs/heads/"):
-        named = given or (short(ref) if ref else f"the commit {(record.base_oid or '?')[:12]}")
-        raise Refused(f"'{named}' is not a branch", f"git ralph worktree merge {record.bead} --into <branch>")
+        named = f"'{given or short(ref or '')}' is not a branch"
+        began = f"'{record.bead}' began at commit {(record.base_oid or '?')[:7]}, on no branch"
+        raise Refused(named if given or ref else began, _into_another(trees, record))
     oid = worktrees.value(trees.git, ref)
     if oid is None:
-        raise Fatal(
-            f"branch '{short(ref)}' is gone", f"git ralph worktree merge {record.bead} --into <branch>"
-        )
+        raise Fatal(f"branch '{short(ref)}' is gone", _into_another(trees, record))
     return ref, oid
+
+
+def _into_another(trees: Trees, record: Bead) -> str:
+    """How to merge into what the main checkout has, or into a branch to choose."""
+    there = trees.rows[0].branch
+    if there is None:
+        return "git branch  # what there is to merge into, for --into"
+    return f"git ralph worktree merge {record.bead} --into {shlex.quote(short(there))}"
 
 
 def _message(record: Bead, target: str) -> str:
@@ -113,7 +121,8 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
             f"'{short(branch)}' conflicts with '{short(target)}' in {names}",
             found.conflicts,
             found.said,
-            f"git -C {trees.path(record.bead)} merge {short(target)}, settle it there, then merge again",
+            f"{where.git_in(trees.path(record.bead))} merge {shlex.quote(short(target))}"
+            "  # settle it there, then merge again",
         )
     commit, ident = merge.commit_merge(
         git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
@@ -148,7 +157,7 @@ def _checkout(trees: Trees, target: str) -> Repository | None:
         raise Fatal(f"cannot use the checkout '{path}'")
     operation = repo.operation()
     if operation:
-        raise Refused(f"{operation} is in progress in '{path}'", f"git -C {path} status")
+        raise Refused(f"{operation} is in progress in '{path}'", f"{where.git_in(path)} status")
     return repo
 
 

@@ -2,6 +2,7 @@
 
 import filecmp
 import os
+import shlex
 import stat
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -128,6 +129,8 @@ class Objections:
     contained: bool = True
     merged: bool = True
     live: list[str] = field(default_factory=list)
+    modules: bool = False
+    """True where repositories of submodules go with it, which hold nothing that their remotes do not have."""
 
     def reasons(self) -> list[str]:
         """Sentences, one for each reason that ``--force`` may overrule."""
@@ -219,6 +222,29 @@ def has_submodules(git: Git, path: str) -> bool:
     return any(os.path.lexists(os.path.join(os.fsencode(path), p, b".git")) for p in links)
 
 
+def _has_had_submodules(trees: Trees, path: str) -> bool:
+    """True where repositories of submodules are left in the worktree's admin folder.
+
+    git keeps them there after ``git submodule deinit``, and removes no such worktree without ``--force``.
+    Raises Refused where one has a commit that no remote branch of it has.
+    """
+    place = discover(path)
+    home = f"{place.git_dir}/modules" if place is not None else ""
+    for folder, folders, names in os.walk(home):
+        if "HEAD" not in names or "objects" not in folders:
+            continue
+        folders[:] = [name for name in folders if name == "modules"]
+        git = trees.git.elsewhere(folder, GIT_DIR=folder)
+        done = git.try_run("rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes")
+        if done.returncode or done.stdout:
+            name = shlex.quote(folder)
+            raise Refused(
+                f"the repository of a submodule in '{path}' has commits that no remote has",
+                f"git --git-dir={name} log --all HEAD --not --remotes  # shows them; push them first",
+            )
+    return os.path.isdir(home)
+
+
 def refuse_never(path: str, cwd: str) -> None:
     """Raise Refused where the caller, or any other process, has its current folder inside."""
     if where.is_inside(os.path.realpath(cwd), path):
@@ -236,7 +262,8 @@ def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objectio
     git = trees.inside(path)
     verdict = Objections()
     if has_submodules(git, path):
-        raise Refused(f"'{path}' has submodules checked out", f"git -C {path} submodule deinit --all")
+        raise Refused(f"'{path}' has submodules checked out", f"{where.git_in(path)} submodule deinit --all")
+    verdict.modules = _has_had_submodules(trees, path)
     verdict.dirt = worktrees.dirt(git, ignored=True)
     verdict.ignored = unique_ignored(trees, path, verdict.dirt.ignored)
     inside = next(filter(None, (_repository_below(path, one) for one in verdict.ignored)), None)

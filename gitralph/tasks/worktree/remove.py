@@ -141,7 +141,8 @@ def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> 
     _begin(trees, record, tip, done.saved)
     try:
         # Where nothing was to save, git runs without --force, so that its own check sees what came since.
-        worktrees.remove(trees.git, row.path, force=1 if done.saved or verdict.ignored else 0)
+        is_forced = done.saved or verdict.ignored or verdict.modules
+        worktrees.remove(trees.git, row.path, force=1 if is_forced else 0)
     except BaseException:
         if not _has_begun(git, row.path):
             record.status = beads.IN_PROGRESS

@@ -76,7 +76,7 @@ def off_its_branch(git: Git, row: WorktreeEntry, branch: str) -> Refused:
     place = discover(row.path)
     operation = operation_in(place.git_dir) if place is not None else None
     if operation:  # a rebase detaches HEAD, and git switches nowhere before its end
-        return Refused(f"{operation} is in progress in '{row.path}'", f"git -C {row.path} status")
+        return Refused(f"{operation} is in progress in '{row.path}'", f"{git_in(row.path)} status")
     said = f"'{row.path}' is on {named(row)}, not on '{short(branch)}'"
     return Refused(said, way_back(git, row.path, branch))
 
@@ -88,21 +88,26 @@ def way_back(git: Git, path: str, branch: str) -> str:
     """
     there, tip = git.elsewhere(path), worktrees.value(git, branch)
     if tip is None:
-        return f"git -C {path} switch -c {short(branch)}"
+        return f"{git_in(path)} switch -c {short(branch)}"
     head = worktrees.value(there, "HEAD")
     is_detached = there.try_run("symbolic-ref", "-q", "HEAD").returncode != 0
     if is_detached and head is not None and not _is_held(git, head):
         if merge.is_ancestor(git, tip, head):
-            return f"git -C {path} switch -C {short(branch)}  # the branch takes its commits"
+            return f"{git_in(path)} switch -C {short(branch)}  # the branch takes its commits"
         names = (f"{short(branch)}-aside{number or ''}" for number in itertools.count())
         free = next(name for name in names if worktrees.value(git, f"refs/heads/{name}") is None)
-        return f"git -C {path} branch {free} && git -C {path} switch {short(branch)}"
-    return f"git -C {path} switch {short(branch)}"
+        return f"{git_in(path)} branch {free} && {git_in(path)} switch {short(branch)}"
+    return f"{git_in(path)} switch {short(branch)}"
 
 
 def _is_held(git: Git, commit: str) -> bool:
     """True when a branch, a tag or another ref has a commit."""
     return bool(git.try_run("for-each-ref", "--count=1", "--contains", commit).stdout)
+
+
+def git_in(path: str) -> str:
+    """The beginning of a command that a hint types for git in a folder."""
+    return f"git -C {shlex.quote(path)}"
 
 
 def short(ref: str) -> str:
