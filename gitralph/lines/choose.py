@@ -120,6 +120,8 @@ class Attempt:
         self.gone = set[int]()
         self._over = dict[int, bool]()
         self._runs = dict[int, _Run]()
+        self._replaced_by = dict[frozenset[int], frozenset[int]]()
+        self._over_hunks = dict[int, frozenset[int]]()
         # Many lines lead to one piece, and each way to it asks again: without the answers the work doubles
         # with each step. They hang on the texts alone, not on what is wanted.
         self._seen = dict[tuple[int, int, int], bool]()
@@ -210,10 +212,10 @@ class Attempt:
     def _is_replaced_whole(self, unit: int, killer: int) -> bool:
         known = self.known
         births = known.births(unit)
-        told = [x for x in births if known.weave.says(x)]
-        if not told or known.taken(unit) or {known.unit(x) for x in births} != {killer}:
+        if known.taken(unit) or any(known.unit(x) != killer for x in births):
             return False
-        return known.words(births).isdisjoint(known.words(self._came(killer)))
+        is_told = any(map(known.weave.says, births))
+        return is_told and known.words(births).isdisjoint(known.words(self._came(killer)))
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
@@ -469,14 +471,16 @@ class Attempt:
             for x in known.differing()
             if known.is_removed(x) and known.weave.is_only(x, 1)
         }
-        beside = self._beside_again()
+        beside, asked = self._beside_again(), set[object]()
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
             others = set(beside.get(line, ()))
-            if line in known.changes:
-                others |= self.replaced_by(line)
-                others |= set(weave.hunks[weave.birth[line]].dels)
+            birth = weave.birth[line]
+            place = self.replaced_by(line), birth, known.unit(line), self.shows(line)
+            if line in known.changes and place not in asked:  # lines of one place have the same versions
+                asked.add(place)
+                others |= place[0].union(weave.hunks[birth].dels)
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:
@@ -515,16 +519,28 @@ class Attempt:
             place.append(weave.next[place[-1]])
         return place
 
-    def replaced_by(self, line: int) -> set[int]:
+    def replaced_by(self, line: int) -> frozenset[int]:
         """All lines that were ever put in the place of a line, or in the place of such a line."""
-        found, todo = set[int](), [line]
-        while todo:
-            for number, stands, _ in self.known.changes.get(todo.pop(), ()):
-                if not stands:
-                    births = set(self.weave.hunks[number].births) - found
-                    found |= births
-                    todo += births
-        return found
+        took = self._takers(line)
+        if took not in self._replaced_by:
+            found, todo = set[int](), list(took)
+            while todo:
+                number = todo.pop()
+                if number not in found:
+                    found.add(number)
+                    todo += self._over_hunk(number)
+            births = (self.weave.hunks[number].births for number in found)
+            self._replaced_by[took] = frozenset[int]().union(*births)
+        return self._replaced_by[took]
+
+    def _takers(self, line: int) -> frozenset[int]:
+        return frozenset(number for number, stands, _ in self.known.changes.get(line, ()) if not stands)
+
+    def _over_hunk(self, number: int) -> frozenset[int]:
+        if number not in self._over_hunks:
+            births = self.weave.hunks[number].births
+            self._over_hunks[number] = frozenset[int]().union(*map(self._takers, births))
+        return self._over_hunks[number]
 
     # --- superseding ---
 

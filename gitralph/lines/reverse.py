@@ -169,6 +169,9 @@ class _Turn:
         self.is_redo, self.is_return = is_redo, is_return
         self.choice = Attempt(known, owners)
         self.units = set[int]()
+        self._below_hunk = dict[int, frozenset[int]]()
+        self._asked = dict[tuple[frozenset[int], bool, int | None], set[int]]()
+        self._touching = dict[int, int]()
         self.changes = dict[int, bool]()
         """The lines whose state on disk changes, each with whether it will stand."""
 
@@ -342,6 +345,8 @@ class _Turn:
 
     def bonds(self) -> Iterator[Bond]:
         """Bonds that stand in the way: what cannot stay beside what comes, or without what goes."""
+        self._asked = {}
+        self._touching = {x: n for n, made in reversed(list(self.hunks())) for x in made.touched()}
         if self.is_return or self.is_redo:
             yield from self._missing()
         if self.is_return:
@@ -370,13 +375,11 @@ class _Turn:
                     continue
                 if not self.is_redo and self.choice.is_over(line):
                     continue
-                over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
-                over += [
-                    x
-                    for x in known.births(known.unit(line))
-                    if self._is_others(x) and self.weave.repeats(x, line)
-                ]
-                yield from (Bond(number, known.born_by(x), Kind.BUILT_ON) for x in over)
+                over, killer = self._staying(self.choice.replaced_by(line)), known.unit(line)
+                same = (x for x in self.weave.seen[self.weave.line[line]] if known.born_by(x) == killer)
+                if any(self._is_others(x) and self.weave.repeats(x, line) for x in same):
+                    over = {killer, *over}
+                yield from (Bond(number, unit, Kind.BUILT_ON) for unit in sorted(over))
 
     def _decided(self) -> Iterator[Bond]:
         """Bonds of removals: lines must not come back where somebody took out all that had replaced them."""
@@ -436,9 +439,8 @@ class _Turn:
             for line in made.births + made.dels:
                 if line <= NEWLINE:
                     continue
-                there = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
-                there = [x for x in there if known.on_disk(x)]
-                yield from (Bond(number, known.born_by(x), Kind.WROTE_SINCE) for x in there)
+                there = self._staying(self.choice.replaced_by(line), on_disk=True)
+                yield from (Bond(number, unit, Kind.WROTE_SINCE) for unit in sorted(there))
             for line in made.dels:
                 changes = known.changes.get(line, ())
                 if line > NEWLINE and changes and not changes[-1][1] and changes[-1][0] > number:
@@ -462,39 +464,51 @@ class _Turn:
                 continue
             number = known.credit(line)
             if weave.hunks[number].unit not in self.units:
-                number = next(n for n, made in self.hunks() if line in made.touched())
-            over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
+                number = self._touching[line]
+            # what stood beside the line before may stand beside it again
+            since = None if self.is_return else number
+            over = set(self._staying(self.choice.replaced_by(line), since=since))
+            over |= self._staying(self._below(weave.birth[line]), on_disk=True, since=since)
             if known.weave.is_only(line, 1):
                 same = weave.seen[weave.line[line]]
                 there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
-                over += [x for x in there if self._is_others(x)]
-            over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
-            if not self.is_return:  # what stood beside the line before may stand beside it again
-                over = [x for x in over if not self._stood(x, number)]
-            yield from (Bond(number, known.born_by(x), kind) for x in over)
+                over |= {known.born_by(x) for x in there if self._stays(x, since)}
+            yield from (Bond(number, unit, kind) for unit in sorted(over))
         for line, stands in self.changes.items():
             if stands or self.is_redo or not known.weave.is_only(line, 1):
                 continue
             for other in weave.seen[weave.line[line]]:
                 if other != line and known.is_removed(other) and not self.shows(other):
-                    yield Bond(self._hunk_of(line), known.unit(other), Kind.BUILT_ON)
+                    yield Bond(self._touching[line], known.unit(other), Kind.BUILT_ON)
 
     def _stood(self, line: int, number: int) -> bool:
         was = self.known.was(line, number)
         return was is not None and was[1]
 
-    def _replaced(self, line: int) -> set[int]:
-        """The lines that a line replaced, and the lines that those had replaced."""
-        found, todo = set[int](), [line]
-        while todo:
-            birth = self.weave.birth[todo.pop()]
-            below = {x for x in self.weave.hunks[birth].dels if x > NEWLINE} - found
-            found |= below
-            todo += below
-        return found
+    def _below(self, birth: int) -> frozenset[int]:
+        """The lines that a hunk replaced, and the lines that those had replaced."""
+        if birth not in self._below_hunk:
+            found, todo = set[int](), {birth}
+            while todo:
+                below = {x for n in todo for x in self.weave.hunks[n].dels if x > NEWLINE} - found
+                found |= below
+                todo = {self.weave.birth[x] for x in below}
+            self._below_hunk[birth] = frozenset(found)
+        return self._below_hunk[birth]
 
-    def _hunk_of(self, line: int) -> int:
-        return next(number for number, made in self.hunks() if line in made.touched())
+    def _staying(self, lines: frozenset[int], on_disk: bool = False, since: int | None = None) -> set[int]:
+        """The pieces that brought those of some lines that stay; lines of one place share the answer."""
+        key = lines, on_disk, since
+        if key not in self._asked:
+            there = (
+                x for x in lines if self._stays(x, since) and not (on_disk and not self.known.on_disk(x))
+            )
+            self._asked[key] = {self.known.born_by(x) for x in there}
+        return self._asked[key]
+
+    def _stays(self, line: int, since: int | None) -> bool:
+        """Tell whether the file keeps a line of others, and it did not stand when a hunk was made."""
+        return self._is_others(line) and (since is None or not self._stood(line, since))
 
     def _whole_file(self) -> Iterator[Bond]:
         """Bonds of the whole file: a deleted file loses all its lines, and one made anew is another file."""
@@ -502,7 +516,7 @@ class _Turn:
         was, will = known.on_disk(EXISTS), self.shows(EXISTS)
         if was and not will:
             stay = [x for x in weave.shown if self.shows(x)]
-            number = self._hunk_of(EXISTS)
+            number = self._touching[EXISTS]
             units = dict.fromkeys(known.unit(x) for x in stay)
             yield from (Bond(number, unit, self._in_the_way) for unit in units)
         for number, made in self.hunks() if was and will else ():

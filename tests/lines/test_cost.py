@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from gitralph.lines import choose
+from gitralph.lines import choose, reverse
 from gitralph.lines.order import chain
+from gitralph.lines.pieces import pieces
 from gitralph.lines.terms import Step
 from tests.lines.texts import text
 
+T = TypeVar("T")
 
-def operations(head: bytes, *texts: bytes, by_hand: bytes | None = None) -> int:
-    """How many instructions a commit of the first of two sessions takes; nothing of it is left by hand."""
-    steps = [
-        Step(str(n), f"s{n % 2}", *pair) for n, pair in enumerate(zip((head, *texts), texts, strict=False))
-    ]
-    disk = by_hand or texts[-1]
+
+def counted(ask: Callable[[], T]) -> tuple[int, T]:
+    """How many instructions an answer takes, and the answer."""
     count = 0
 
     def trace(frame: FrameType, _event: str, _: Any) -> Any:
@@ -32,11 +32,33 @@ def operations(head: bytes, *texts: bytes, by_hand: bytes | None = None) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        answer = choose.separate(head, chain(steps, head), disk, owners={"s0"})
+        answer = ask()
     finally:
         sys.settrace(before)
+    return count, answer
+
+
+def history(head: bytes, *texts: bytes) -> list[Step]:
+    pairs = zip((head, *texts), texts, strict=False)
+    return chain([Step(str(n), f"s{n % 2}", *pair) for n, pair in enumerate(pairs)], head)
+
+
+def operations(head: bytes, *texts: bytes, by_hand: bytes | None = None) -> int:
+    """How many instructions a commit of the first of two sessions takes; nothing of it is left by hand."""
+    steps, disk = history(head, *texts), by_hand or texts[-1]
+    count, answer = counted(lambda: choose.separate(head, steps, disk, owners={"s0"}))
     assert answer.text == (texts[0] if by_hand is None else head)
     return count
+
+
+def of_an_undo(count: int) -> int:
+    """A block is written, by another anew, and anew by the first: what the other did cannot be undone."""
+    head = b"first\n"
+    steps = history(head, *(text("first", *(f"turn {turn} {n}" for n in range(count))) for turn in range(3)))
+    known = pieces(head, steps[-1].after, steps)
+    spent, answer = counted(lambda: reverse.undone(known, steps, {"s1"}))
+    assert answer.refused
+    return spent
 
 
 def of_equal_lines(count: int) -> int:
@@ -62,7 +84,8 @@ def of_a_block_changed_in_many_places(count: int) -> int:
 
 
 @pytest.mark.parametrize(
-    "shape", [of_equal_lines, of_rewrites, of_a_persons_rewrite, of_a_block_changed_in_many_places]
+    "shape",
+    [of_equal_lines, of_rewrites, of_a_persons_rewrite, of_a_block_changed_in_many_places, of_an_undo],
 )
 def test_twice_the_lines_take_twice_the_work(shape: Any) -> None:
     """4,000 equal lines that all become others took 0.8 s once, and 16,000 took 9.1 s."""
@@ -89,12 +112,12 @@ def test_a_piece_that_many_lines_lead_to_is_asked_once(monkeypatch: pytest.Monke
     asked = 0
     corrects = choose.Attempt.corrects
 
-    def counted(self: choose.Attempt, gap: int, over: int) -> bool:
+    def asking(self: choose.Attempt, gap: int, over: int) -> bool:
         nonlocal asked
         asked += 1
         assert asked < 5_000
         return corrects(self, gap, over)
 
-    monkeypatch.setattr(choose.Attempt, "corrects", counted)
+    monkeypatch.setattr(choose.Attempt, "corrects", asking)
     choose.separate(b"\na\nc\n\xff\n", steps, None, owners={"s1"})
     assert asked
