@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
+from gitralph.base.ids import is_valid
 from gitralph.decide.request import Request
 from gitralph.git import message, refs, uncommitted, worktrees
 from gitralph.git.commits import identity
@@ -13,9 +14,10 @@ from gitralph.git.repository import Repository
 from gitralph.git.typed import as_pathspec
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
-from gitralph.records import commit_log, manifests, path_records
+from gitralph.records import commit_log, manifests, path_records, published_name
 
 TAKEN_BACK = "taken back"
+_SESSION = "Ralph-Session: "
 # A hint shows its command in one line to copy, so it names no more paths than this.
 _MOST = 10
 
@@ -31,6 +33,25 @@ class Old(NamedTuple):
 def makers(ctx: Context, commit: str) -> list[str]:
     """The sessions of this worktree whose log names the commit."""
     return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+
+
+def signature(ctx: Context, commit: str | None) -> list[str]:
+    """Our trailers at the end of a commit's message; a new message for it must end with them too."""
+    if commit is None:
+        return []
+    said = ctx.git.run("log", "-1", "--no-show-signature", "--format=%(trailers:only,unfold)", commit)
+    return [row for row in said.decode("utf-8", "replace").splitlines() if row.startswith("Ralph-")]
+
+
+def named_in(ctx: Context, rows: list[str]) -> list[str]:
+    """The sessions that trailers name; a fleet's hash is turned into the id of one of our sessions."""
+    said = [row.removeprefix(_SESSION).strip() for row in rows if row.startswith(_SESSION)]
+    return [published_name.local(ctx.layout, one) for one in said if is_valid(one)]
+
+
+def signers(ctx: Context, commit: str | None) -> list[str]:
+    """The sessions that a commit's message names. git keeps the message where it makes the commit anew."""
+    return named_in(ctx, signature(ctx, commit))
 
 
 def rewound(ctx: Context, session: str) -> str | None:
@@ -63,6 +84,8 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     made_by, family = makers(ctx, commit), path_records.family(ctx.layout, session)
     # gc may have put the session's log away meanwhile
     made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
+    # after a rebase or a person's amend no log knows the commit
+    made_by = made_by or signers(ctx, commit)
     if not set(made_by) & set(family):
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
         raise Refused(

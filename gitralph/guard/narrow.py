@@ -14,7 +14,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage
 from gitralph.commit.index import IndexPlan
-from gitralph.decide import decision, offers, plan
+from gitralph.decide import decision, offers, own_commit, plan
 from gitralph.decide.decision import Left
 from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.inputs import Wishes, open_bench
@@ -158,7 +158,7 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
     """Raise Refused where an amend would change a commit with another's lines or message."""
     if head.oid is None or whose_commit.owns_head(ctx, head, own):
         return
-    makers = whose_commit.sessions(ctx, whose_commit.signature(ctx, head))
+    makers = own_commit.signers(ctx, head.oid)
     whose = f"of session '{ctx.called(makers[0])}'" if makers else "a person's"
     family = set(path_records.family(ctx.layout, own))
     there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
@@ -178,8 +178,8 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
 def _sign_only(ctx: Context, git: dict[str, object]) -> None:
     """Narrow an amend that changes only the message: the new message gets the old one's trailers."""
     head = refs.read_head(ctx.repo)
-    rows = whose_commit.signature(ctx, head)
-    for session in whose_commit.sessions(ctx, rows)[:1]:
+    rows = own_commit.signature(ctx, head.oid)
+    for session in own_commit.named_in(ctx, rows)[:1]:
         tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
         todo = _intent(ctx, git, session, tree, rows)
         todo.lines = land.log_lines(
@@ -225,7 +225,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
     if job.amends:  # what the old commit took of other sessions is in the new one too
-        before = whose_commit.signature(ctx, made.head)
+        before = own_commit.signature(ctx, made.head.oid)
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from gitralph.base import process
 from gitralph.base.errors import Refused
-from gitralph.base.ids import is_valid
+from gitralph.decide import own_commit
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.records import path_records, published_name
+from gitralph.records import path_records
 from gitralph.sessions import session_choice
 
-_SESSION = "Ralph-Session: "
 ONLY_OWN = "git ralph commit  # commits only what your session edited"
 
 
@@ -43,20 +42,6 @@ def amends(git: Mapping[str, object]) -> bool:
     return False
 
 
-def signature(ctx: Context, head: Head) -> list[str]:
-    """Our trailers at the end of HEAD's message; a new message for HEAD must end with them too."""
-    if head.oid is None:
-        return []
-    said = ctx.git.run("log", "-1", "--no-show-signature", "--format=%(trailers:only,unfold)", head.oid)
-    return [row for row in said.decode("utf-8", "replace").splitlines() if row.startswith("Ralph-")]
-
-
-def sessions(ctx: Context, rows: list[str]) -> list[str]:
-    """The sessions that trailers name; a fleet's hash is turned into the id of one of our sessions."""
-    said = [row.removeprefix(_SESSION).strip() for row in rows if row.startswith(_SESSION)]
-    return [published_name.local(ctx.layout, one) for one in said if is_valid(one)]
-
-
 def owns_head(ctx: Context, head: Head, own: str) -> bool:
     """True when HEAD's message names this session or a subagent of it."""
-    return not set(sessions(ctx, signature(ctx, head))).isdisjoint(path_records.family(ctx.layout, own))
+    return not set(own_commit.signers(ctx, head.oid)).isdisjoint(path_records.family(ctx.layout, own))

@@ -15,8 +15,7 @@ import pytest
 
 from benchmarks import contention
 from gitralph.base.errors import Busy
-from gitralph.commit import commit as committing
-from gitralph.commit import land
+from gitralph.commit import land, message
 from gitralph.decide import inputs, plan
 from gitralph.decide.inputs import Scene
 from gitralph.git import dead_locks, index, refs
@@ -215,15 +214,14 @@ def test_whoever_is_overtaken_while_hooks_run_lands_at_last(
     others = {f"O{n}": n for n in (3, 5, 7, 9)}
     for session, n in {"S1": 1, **others}.items():
         repo.edit(session, "a", (repo.read("a") or b"").decode().replace(f"line {n}\n", f"of {session}\n"))
-    real = committing._prepared
+    real = message.through_hooks
 
     def overtaken(*asked: Any) -> Any:
-        ready = real(*asked)
-        if asked[2].session == "S1" and others:
+        if others:
             assert _ralph(repo, "commit", "--session", others.popitem()[0], "-m", "x").returncode == 0
-        return ready
+        return real(*asked)
 
-    monkeypatch.setattr(committing, "_prepared", overtaken)
+    monkeypatch.setattr(message, "through_hooks", overtaken)
     repo.commit("S1")
     assert (others, repo.blob("a")) == ({}, repo.read("a"))
     _is_sound(repo)
