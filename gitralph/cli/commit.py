@@ -30,7 +30,7 @@ from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec, can_be_typed
 from gitralph.records import path_records
 from gitralph.sessions import gc_in_background, session_choice
-from gitralph.words.advice import describe
+from gitralph.words.advice import described
 
 # A hint is copied in one line; with more files a person stages them first.
 _NEW = 5
@@ -306,9 +306,8 @@ def _picked(ctx: Context, request: Request) -> Request:
         for one in picking.offers(ctx, bench, made, asker.color):
             show = functools.partial(_show_hunk, one)
             picks |= one.chosen(asker.chosen(one.questions, show, f"Commit {one.what}"))
-    for left in made.left if not picks else ():
-        if left.reason != UNCHANGED:
-            output.chatter("note", "left out: " + describe(ctx.layout, left))
+    for line in described(ctx.layout, (one for one in made.left if one.reason != UNCHANGED and not picks)):
+        output.chatter("note", f"left out: {line}")
     return request._replace(picks=picks)
 
 
@@ -447,8 +446,7 @@ def _sentences(ctx: Context, result: Result, mine: bool) -> None:
 def _chatter(ctx: Context, result: Result) -> None:
     for note in result.notes:
         output.note(note)
-    for left in result.left:
-        if left.reason not in (UNCHANGED, DECLINED):
-            output.chatter("note", "left out: " + describe(ctx.layout, left))
+    for line in described(ctx.layout, (x for x in result.left if x.reason not in (UNCHANGED, DECLINED))):
+        output.chatter("note", f"left out: {line}")
     for hint in result.hints:
         output.hint(hint)

@@ -15,7 +15,7 @@ from gitralph.decide.request import Request
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
 from gitralph.sessions import session_choice
-from gitralph.words.advice import describe
+from gitralph.words.advice import described
 
 NOBODY = "nobody"
 
@@ -56,9 +56,8 @@ def diff(
         else:
             sessions = [found] if found else session_choice.all_here(ctx.layout)
             left = _show(ctx, sessions, paths, words, color)
-    for one in left:
-        if one.reason != "unchanged":
-            output.warn(describe(ctx.layout, one))
+    for line in described(ctx.layout, (one for one in left if one.reason != "unchanged")):
+        output.warn(line)
 
 
 def _show(

@@ -22,7 +22,7 @@ from gitralph.takeback.redo import session_of_undone
 from gitralph.takeback.survey import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
-from gitralph.words.advice import describe
+from gitralph.words.advice import described
 
 _USAGE = "git ralph undo --session {}"
 
@@ -132,8 +132,8 @@ def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:
     for one in found:
         show = partial(_show, ctx, one, asker.color)
         picks |= one.chosen(asker.chosen(one.questions, show, f"Take back {one.what}"))
-    for each in left:
-        output.chatter("note", "left as it is: " + describe(ctx.layout, each))
+    for line in described(ctx.layout, left):
+        output.chatter("note", f"left as it is: {line}")
     return request._replace(picks=picks)
 
 

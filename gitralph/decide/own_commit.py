@@ -31,8 +31,13 @@ class Old(NamedTuple):
 
 
 def makers(ctx: Context, commit: str) -> list[str]:
-    """The sessions of this worktree whose log names the commit."""
-    return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+    """The sessions of this worktree whose log names the commit.
+
+    After a rebase or a person's amend none does; then those that the message names.
+    """
+    here = manifests.sessions_here(ctx.layout)
+    made_by = [name for name in here if _made(ctx, name, commit)]
+    return made_by or [name for name in signers(ctx, commit) if name in here]
 
 
 def signature(ctx: Context, commit: str | None) -> list[str]:
@@ -84,8 +89,6 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     made_by, family = makers(ctx, commit), path_records.family(ctx.layout, session)
     # gc may have put the session's log away meanwhile
     made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
-    # after a rebase or a person's amend no log knows the commit
-    made_by = made_by or signers(ctx, commit)
     if not set(made_by) & set(family):
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
         raise Refused(

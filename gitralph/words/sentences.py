@@ -172,7 +172,7 @@ _SESSION, _NOBODY, _AND, _COMMA = "session '{}'", "somebody without a session", 
 _LINES, _LINES_OF = "uncommitted lines", "uncommitted lines of {}"
 _TOO = " (session {} changed it too)"
 _COMMAND, _CALL, _SHELL = "shell call{call} ({tool}) of '{name}' at {time}", " '{}'", "shell"
-_LINE, _RANGE = "{} line {}", "{} lines {}-{}"
+_LINE, _LINES_AT, _RANGE, _PLACES = "{} line {}", "{} lines {}", "{}-{}", "{} more places"
 _OF_PATH = "{}: {}"
 
 Called = Callable[[str], str]
@@ -194,13 +194,16 @@ def told(layout: Layout, notes: Iterable[Note]) -> list[str]:
     return [_told(layout, note) for note in notes]
 
 
-def place(path: bytes, lines: tuple[int, int] | None = None) -> str:
-    """A path and a range of its lines, as a sentence names it."""
+def place(path: bytes, *ranges: tuple[int, int], more: int = 0) -> str:
+    """A path and ranges of its lines, as a sentence names them; ``more`` places are not named."""
     where = f"'{shown(path)}'"
-    if lines is None:
+    if not ranges:
         return where
-    first, last = lines
-    return _LINE.format(where, first) if first == last else _RANGE.format(where, first, last)
+    is_one = len(ranges) == 1 and ranges[0][0] == ranges[0][1] and not more
+    said = [f"{first}" if first == last else _RANGE.format(first, last) for first, last in ranges]
+    said += [_PLACES.format(more)] if more else []
+    listed = _AND.join([_COMMA.join(said[:-1]), said[-1]]) if said[1:] else said[0]
+    return (_LINE if is_one else _LINES_AT).format(where, listed)
 
 
 def at(where: str, sentence: str) -> str:
@@ -214,7 +217,7 @@ def command(layout: Layout, one: ShellCommand) -> str:
 
 
 def _told(layout: Layout, note: Note) -> str:
-    where = place(note.path, note.lines)
+    where = place(note.path, *([note.lines] if note.lines else []))
     sentence = _sentence(note.why, partial(sessionfile.called, layout), where)
     return sentence if "{where}" in TABLE[note.why.kind] else at(where, sentence)
 

@@ -11,7 +11,7 @@ from string import Formatter
 from gitralph.base.ids import UNRECORDED
 from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import MAIN, Layout
-from gitralph.decide.decision import CONTESTED, Left, Note
+from gitralph.decide.decision import CONTESTED, ENTANGLED, Left, Note
 from gitralph.words import advice, sentences
 from tests.support import source
 from tests.support.repo import Repo
@@ -133,6 +133,22 @@ def test_a_session_that_the_sentence_does_not_name_is_named_behind_it() -> None:
     left = Left(b"f", CONTESTED, Why(Kind.RECORDED_BY, ("S1",)), ("S1", "S2", UNRECORDED), (2, 2))
     told = "'f' line 2: contested: session 'S1' recorded it and has not committed it (session 'S2')"
     assert advice.describe(layout, left) == told
+
+
+def test_many_places_of_one_reason_are_one_line() -> None:
+    """A formatter over another's lines had one line of error for each line that it changed."""
+    layout, why = Layout("/nowhere", MAIN), Why(Kind.INSIDE)
+
+    def said(*lines: tuple[int, int]) -> list[str]:
+        return list(advice.described(layout, [Left(b"f", ENTANGLED, why, lines=each) for each in lines]))
+
+    because = "entangled: is inside uncommitted lines"
+    assert said((2, 2)) == [f"'f' line 2: {because}"]
+    assert said((2, 4)) == [f"'f' lines 2-4: {because}"]
+    assert said((2, 2), (5, 7), (9, 9), (12, 12)) == [f"'f' lines 2, 5-7, 9 and 12: {because}"]
+    assert said(*((n, n) for n in range(2, 400, 2))) == [f"'f' lines 2, 4, 6 and 196 more places: {because}"]
+    other = Left(b"f", ENTANGLED, Why(Kind.AROUND), lines=(5, 5))
+    assert len(list(advice.described(layout, [Left(b"f", ENTANGLED, why), other]))) == 2
 
 
 def test_a_path_with_braces_is_only_shown() -> None:

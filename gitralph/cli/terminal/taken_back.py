@@ -9,7 +9,7 @@ from gitralph.git.context import Context
 from gitralph.hook.journal import UNDO
 from gitralph.takeback import patch
 from gitralph.takeback.undo import DONE, TakenBack
-from gitralph.words.advice import describe
+from gitralph.words.advice import described
 
 
 class Show:
@@ -40,8 +40,8 @@ class Show:
             _sentences(self.ctx, result, self.does)
         for note in result.notes:
             output.note(note)
-        for left in result.left:
-            output.chatter("note", "left as it is: " + describe(self.ctx.layout, left))
+        for line in described(self.ctx.layout, result.left):
+            output.chatter("note", f"left as it is: {line}")
         if result.status == DONE[UNDO] and result.session is not None and not self.as_json:
             back = f"git ralph undo --redo --session {shlex.quote(self.ctx.called(result.session))}"
             output.advise(self.ctx.config, "ralphUndo", f"{back}  # brings it back")
