@@ -128,6 +128,7 @@ class Attempt:
         self._corrects = dict[tuple[int, int], bool]()
         self._ended = dict[int, bool]()
         self._begun = dict[int, bool]()
+        self._removed = dict[int, frozenset[int]]()
         self._lacking = dict[int, list[int]]()
         self._replaced_whole = dict[tuple[int, int], bool]()
 
@@ -337,22 +338,26 @@ class Attempt:
             if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or self.counts(unit):
                 continue
             if not writes:
-                gone = [x for x in known.by_unit.get(unit, ()) if known.is_removed(x)]
+                gone = self._removed_by(unit)
                 if known.credit(line) == number and gone:
                     # What the hunk took away stands for lines of HEAD. Where those were only moved, it is the
                     # very line.
-                    text = self.weave.content(line)
-                    moved = known.weave.says(line) and any(
-                        x > NEWLINE and self.weave.content(x) == text for x in gone
-                    )
+                    moved = known.weave.says(line) and self.weave.line[line] in gone
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
-            elif self._never_comes(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
+            elif self._never_comes(line) and not self._removed_by(unit):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
                 if self._has_other_version(made) or self._lies_in_lost(made, line):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             else:
                 is_old = known.is_old(known.born_by(line))
                 yield Bond(number, unit, Kind.REPLACES, stale=is_old, soft=unit in self.gone)
+
+    def _removed_by(self, unit: int) -> frozenset[int]:
+        """What HEAD has and a piece took away, as numbers of lines' texts."""
+        if unit not in self._removed:
+            gone = filter(self.known.is_removed, self.known.by_unit.get(unit, ()))
+            self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
+        return self._removed[unit]
 
     def _never_comes(self, line: int) -> bool:
         """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
@@ -443,11 +448,16 @@ class Attempt:
         made_by = dict[str, list[Hunk]]()
         for made in weave.hunks:
             made_by.setdefault(step.get(made.unit, ""), []).append(made)
+        told = dict[str, int]()
         for unit in sorted(self.wanted & known.by_unit.keys()):
-            over = self.over.get(step.get(unit, ""))
+            key = step.get(unit, "")
+            over = self.over.get(key)
             if not over:
                 continue
-            for line in (line for made in made_by.get(GAP + step[unit], ()) for line in made.dels):
+            if key in told:  # its first piece names all others that are in the way
+                yield Bond(weave.units[unit].hunks[0], told[key], Kind.OLD_READ, stale=True)
+                continue
+            for line in (line for made in made_by.get(GAP + key, ()) for line in made.dels):
                 other = known.brought_by(line)
                 if (
                     known.is_history(line)
@@ -457,6 +467,7 @@ class Attempt:
                     and step.get(other, "") in over
                     and last.get(weave.units[other].owner, unit) < unit
                 ):
+                    told[key] = other
                     yield Bond(weave.units[unit].hunks[0], other, Kind.OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:

@@ -457,7 +457,7 @@ class _Turn:
 
         Two lines are versions where one replaced the other, or where they say the same.
         """
-        known, weave = self.known, self.weave
+        known, weave, asked = self.known, self.weave, set[object]()
         kind = self._in_the_way
         for line in self.comes():
             if line <= NEWLINE:
@@ -467,8 +467,11 @@ class _Turn:
                 number = self._touching[line]
             # what stood beside the line before may stand beside it again
             since = None if self.is_return else number
-            over = set(self._staying(self.choice.replaced_by(line), since=since))
-            over |= self._staying(self._below(weave.birth[line]), on_disk=True, since=since)
+            over, place = set[int](), (number, self.choice.replaced_by(line), weave.birth[line])
+            if place not in asked:
+                asked.add(place)
+                over |= self._staying(place[1], since=since)
+                over |= self._staying(self._below(place[2]), on_disk=True, since=since)
             if known.weave.is_only(line, 1):
                 same = weave.seen[weave.line[line]]
                 there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
