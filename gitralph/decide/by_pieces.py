@@ -13,6 +13,8 @@ from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at, uses
 from gitralph.decide.path_texts import PathTexts
+from gitralph.git import refs
+from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.hook import windows
@@ -252,7 +254,7 @@ def _perhaps(scene: Scene, state: PathState, found: Separation) -> set[str]:
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
-    """Drop the notes that are no news: an earlier commit said them."""
+    """Drop the notes that are no news: said by an earlier commit, or about pieces that HEAD has already."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     said = {row for name in scene.own for row in commit_log.said(state.journal, name)}
 
@@ -260,10 +262,27 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         if scene.by_person:
             # a person reads all notes but STAYS_OUT: no record of a person's can be lost
             return note.why.kind not in STAYS_OUT
+        if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
+            return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
 
-    return found._replace(notes=tuple(filter(is_news, found.notes)))
+    notes = list(filter(is_news, found.notes))
+    told = {unit for note in notes if note.why.kind is not Kind.REMOVAL_STAYS for unit in note.units}
+    # what became of a text says enough of the removal that came with it
+    return found._replace(
+        notes=tuple(n for n in notes if n.why.kind is not Kind.REMOVAL_STAYS or told.isdisjoint(n.units))
+    )
+
+
+def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
+    """True when commits took all of these pieces and HEAD still descends from those commits.
+
+    What happened to the lines afterwards is history.
+    """
+    head = Head(None, scene.head)
+    took = [commit_log.taking(state.journal, unit) for unit in units]
+    return bool(took) and all(any(refs.contains(scene.repo, head, oid) for oid in one) for one in took)
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome:
