@@ -33,11 +33,9 @@ class Old(NamedTuple):
 def makers(ctx: Context, commit: str) -> list[str]:
     """The sessions of this worktree whose log names the commit.
 
-    After a rebase or a person's amend none does; then those that the message names.
+    A message proves nothing here: anybody may have written it, or squashed another's lines into the commit.
     """
-    here = manifests.sessions_here(ctx.layout)
-    made_by = [name for name in here if _made(ctx, name, commit)]
-    return made_by or [name for name in signers(ctx, commit) if name in here]
+    return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
 
 
 def signature(ctx: Context, commit: str | None) -> list[str]:

@@ -396,9 +396,12 @@ def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
         return content.mode if is_nobodys else head.mode, False
     if not own:
         return content.mode, False
-    mode, is_left = text_chain.mode_of(own, content, head.mode)
+    # what a commit took of a mode before explains no later one
+    late = {r.offset for name in scene.own for r in state.untold(name)}
+    late |= {r.offset for r in text_chain.since_head(scene, state)}
+    mode, is_left = text_chain.mode_of([r for r in own if r.offset in late], content, head.mode)
     # a mode that another session recorded goes with that session's commit
-    others = [r for r in state.journal.records if r.op != GAP]
+    others = [r for r in state.journal.records if r.op != GAP and r.session not in scene.own]
     return mode, is_left and text_chain.mode_of(others, content, head.mode)[1]
 
 

@@ -182,9 +182,9 @@ def _sign_only(ctx: Context, git: dict[str, object]) -> None:
     for session in own_commit.named_in(ctx, rows)[:1]:
         tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
         todo = _intent(ctx, git, session, tree, rows)
-        todo.lines = land.log_lines(
-            ctx.layout, head.name, TO_COME, (), path_records.family(ctx.layout, session)
-        )
+        if head.oid is not None and session in own_commit.makers(ctx, head.oid):
+            family = path_records.family(ctx.layout, session)
+            todo.lines = land.log_lines(ctx.layout, head.name, TO_COME, (), family)
         intents.write(ctx.layout, todo)
 
 

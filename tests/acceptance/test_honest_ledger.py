@@ -189,6 +189,16 @@ def test_edits_that_another_task_wrote_over_from_an_older_copy_are_no_no_op(loop
     assert loop.repo.blob("a").decode() == text.replace("line 2", "mine").replace("line 8", "theirs")
 
 
+def test_a_person_who_takes_a_tasks_line_out_wrote_from_no_older_copy(loop: Loop) -> None:
+    """The way out is no `restore`, which would undo the person."""
+    text = (loop.repo.read("a") or b"").decode()
+    loop.plan("one")
+    loop.script({"one": [["write", "a", text + "mine\n"], ["raw", "a", text.replace("line 8", "eight")]]})
+    said = loop.run(code=1).said
+    assert "older copy" not in said
+    assert "git ralph restore" not in said
+
+
 def test_lines_that_another_took_out_knowingly_are_a_no_op(loop: Loop) -> None:
     loop.plan("one", "two")
     text = (loop.repo.read("a") or b"").decode()

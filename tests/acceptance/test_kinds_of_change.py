@@ -405,3 +405,18 @@ def test_lines_in_a_file_moved_over_its_twin_wait_until_the_move_is_in_head(repo
     repo.commit("S2")
     assert repo.changes() == {"b": "M"}
     assert repo.blob("b") == TEN.encode() + b"more\n"
+
+
+def test_a_mode_that_was_committed_before_explains_no_later_one(repo: Repo) -> None:
+    """A person took it back in HEAD, and sets it again: that is the person's."""
+    repo.write("g", "echo 1\n", 0o644)
+    repo.commit_all("g")
+    repo.edit("S1", "g", "echo 1\n", mode=0o755)
+    repo.commit("S1")
+    repo.file("g").chmod(0o644)
+    repo.commit_all("minus x")
+    repo.file("g").chmod(0o755)
+    repo.edit("S1", "g", "echo 3\n")
+    done = repo.ralph("commit", "--session", "S1", "-m", "two")
+    assert (repo.mode("g"), repo.blob("g")) == ("100644", b"echo 3\n")
+    assert "no session recorded it; left" in done.said

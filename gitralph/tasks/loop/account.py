@@ -286,7 +286,10 @@ def _written_over(ctx: Context, job: Job, result: Result, dirty: Container[bytes
             continue
         journal = path_records.path_state(ctx.layout, left.path, []).journal
         own = [r for r in journal.records if r.session in family and r.op != GAP]
-        if own and own[-1].op != UNDO and loss.coming_back(ctx, job.session, [left.path]):
+        read = {r.before for r in own}
+        others = (r for r in journal.records if r.session not in family and r.op != GAP)
+        is_old = any(r.before in read and r.offset > own[0].offset for r in others) if own else False
+        if is_old and own[-1].op != UNDO and loss.coming_back(ctx, job.session, [left.path]):
             out.append(left.path)
     return out
 
