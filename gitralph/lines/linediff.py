@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from gitralph.lines.gotoh import OldLine, best_pairs
@@ -90,7 +91,27 @@ def _between(
             found += better
             return
     if low_old < high_old or low_new < high_new:
-        found.append((low_old, high_old, low_new, high_new))
+        found += _at_long_runs(old, new, (low_old, high_old, low_new, high_new))
+
+
+_LONG, _LARGEST = 5, 1_000_000
+"""So many equal lines in a row are trusted although none of them is single, in a place of so many pairs."""
+
+
+def _at_long_runs(old: Sequence[int], new: Sequence[int], place: Range) -> list[Range]:
+    """Split a place at long runs of equal lines: in a file that repeats itself no line is single."""
+    low_old, high_old, low_new, high_new = place
+    one, other = old[low_old:high_old], new[low_new:high_new]
+    if min(len(one), len(other)) < _LONG or len(one) * len(other) > _LARGEST:
+        return [place]
+    found, done = list[Range](), (low_old, low_new)
+    for i, j, count in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        # Five blank lines or braces are no evidence, so a run has more than two different lines.
+        if not count or (count >= _LONG and len(set(one[i : i + count])) > 2):
+            here = low_old + i, low_new + j
+            found += [(done[0], here[0], done[1], here[1])] if here != done else []
+            done = here[0] + count, here[1] + count
+    return found
 
 
 _RIM, _SHORT, _CELLS = 12, 3, 4_000

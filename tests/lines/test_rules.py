@@ -200,6 +200,18 @@ def test_an_insertion_above_the_end_of_a_block_slides_up() -> None:
     assert world.commit("a").text == b"start\n}\nof a\n}\nend\n"
 
 
+def test_long_runs_part_places_where_no_line_is_single() -> None:
+    """In a file of repeating lines one step in two places was one hunk with all that stood between them."""
+    lines = [b"%d\n" % (n * n % 11 % 6) for n in range(300)]
+    first = [*lines[:150], b"of b\n", *lines[151:]]
+    both = [*first[:50], b"of a\n", *first[51:250], b"also of a\n", *first[251:]]
+    world = World(b"".join(lines))
+    world.edit("b", b"".join(first))
+    world.edit("a", b"".join(both))
+    alone = [*both[:150], lines[150], *both[151:]]
+    assert world.commit("a").text == b"".join(alone)
+
+
 def test_skipping_drops_what_builds_on_the_skipped() -> None:
     world = World(SIXTY)
     world.swap("b", line(10), b"alpha beta gamma\n")
