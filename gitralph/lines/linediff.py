@@ -102,7 +102,7 @@ def _at_long_runs(old: Sequence[int], new: Sequence[int], place: Range) -> list[
     """Split a place at long runs of equal lines: in a file that repeats itself no line is single."""
     low_old, high_old, low_new, high_new = place
     one, other = old[low_old:high_old], new[low_new:high_new]
-    if min(len(one), len(other)) < _LONG or len(one) * len(other) > _LARGEST:
+    if len(one) * len(other) > _LARGEST or not any(len(set(run)) > 2 for run in _runs(one) & _runs(other)):
         return [place]
     found, done = list[Range](), (low_old, low_new)
     for i, j, count in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
@@ -145,6 +145,10 @@ def _by_runs(old: Sequence[int], new: Sequence[int], whole: Range, left: Range) 
             found.append((done[0], one, done[1], other))
         done = one + 1, other + 1
     return found
+
+
+def _runs(lines: Sequence[int]) -> set[tuple[int, ...]]:
+    return set(zip(*(lines[at:] for at in range(_LONG)), strict=False))
 
 
 def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[tuple[int, int]]:

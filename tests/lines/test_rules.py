@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.terms import LEFT_OUT, Step
 from tests.lines.world import World, line, numbered
@@ -202,14 +203,10 @@ def test_an_insertion_above_the_end_of_a_block_slides_up() -> None:
 
 def test_long_runs_part_places_where_no_line_is_single() -> None:
     """In a file of repeating lines one step in two places was one hunk with all that stood between them."""
-    lines = [b"%d\n" % (n * n % 11 % 6) for n in range(300)]
-    first = [*lines[:150], b"of b\n", *lines[151:]]
-    both = [*first[:50], b"of a\n", *first[51:250], b"also of a\n", *first[251:]]
-    world = World(b"".join(lines))
-    world.edit("b", b"".join(first))
-    world.edit("a", b"".join(both))
-    alone = [*both[:150], lines[150], *both[151:]]
-    assert world.commit("a").text == b"".join(alone)
+    old = [n * n % 11 % 6 for n in range(300)]
+    new = [*old[:50], 7, 7, *old[52:250], 8, 8, *old[252:]]
+    assert hunks(old, new, lambda _line: False) == [(50, 52, 50, 52), (250, 252, 250, 252)]
+    assert hunks([0] * 300, [0, 1, 1] * 100, lambda _line: False) == [(1, 300, 1, 300)]
 
 
 def test_skipping_drops_what_builds_on_the_skipped() -> None:
