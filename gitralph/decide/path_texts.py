@@ -386,22 +386,24 @@ def claimants(state: PathState) -> set[str]:
 def mode_to_commit(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file's own mode is one that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
-    own = records_of(scene, state)
     if head is None:
         return content.mode or 0o100644, False
     if content.absent:
         return head.mode, False
-    if scene.by_person:
-        _, is_nobodys = text_chain.mode_of(state.journal.records, content, head.mode)
-        return content.mode if is_nobodys else head.mode, False
-    if not own:
+    if not scene.by_person and not records_of(scene, state):
         return content.mode, False
     # what a commit took of a mode before explains no later one
-    late = {r.offset for name in scene.own for r in state.untold(name)}
+    records = state.journal.records
+    late = {r.offset for name in {r.session for r in records} for r in state.untold(name)}
     late |= {r.offset for r in text_chain.since_head(scene, state)}
-    mode, is_left = text_chain.mode_of([r for r in own if r.offset in late], content, head.mode)
+    counting = [r for r in records if r.offset in late]
+    own = [r for r in counting if r.session in scene.own and r.op != GAP]
+    others = [r for r in counting if r.session not in scene.own and r.op != GAP]
+    if scene.by_person:
+        _, is_nobodys = text_chain.mode_of(counting, content, head.mode)
+        return content.mode if is_nobodys else head.mode, False
+    mode, is_left = text_chain.mode_of(own, content, head.mode)
     # a mode that another session recorded goes with that session's commit
-    others = [r for r in state.journal.records if r.op != GAP and r.session not in scene.own]
     return mode, is_left and text_chain.mode_of(others, content, head.mode)[1]
 
 

@@ -1,6 +1,7 @@
 """A box is ticked only when its work landed, whatever the agent did meanwhile."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -166,8 +167,8 @@ def test_an_edit_of_which_nothing_lands_is_no_no_op(loop: Loop, path: str, doing
     assert (loop.boxes(), loop.repo.blob(path)) == ("x", loop.repo.read(path))
 
 
-def test_edits_that_another_task_wrote_over_from_an_older_copy_are_no_no_op(loop: Loop) -> None:
-    """The first was ticked with nothing landed, and its lines were in no file any more."""
+def one_task_over_another(loop: Loop, writes: Callable[[str], list[Do]]) -> None:
+    """A plan of two: the first writes line 2 of a file, then the second line 8 of what stood before."""
     loop.plan("one", "two")
     text = (loop.repo.read("a") or b"").decode()
     one, two = text.replace("line 2", "mine"), text.replace("line 8", "theirs")
@@ -176,9 +177,15 @@ def test_edits_that_another_task_wrote_over_from_an_older_copy_are_no_no_op(loop
     loop.script(
         {
             "one": [["write", "a", one], ["sh", f"touch {wrote}; {wait.format(over)}"]],
-            "two": [["sh", wait.format(wrote)], ["stale", "a", text, two], ["sh", f"touch {over}; sleep 1"]],
+            "two": [["sh", wait.format(wrote)], *writes(two), ["sh", f"touch {over}; sleep 1"]],
         }
     )
+
+
+def test_edits_that_another_task_wrote_over_from_an_older_copy_are_no_no_op(loop: Loop) -> None:
+    """The first was ticked with nothing landed, and its lines were in no file any more."""
+    text = (loop.repo.read("a") or b"").decode()
+    one_task_over_another(loop, lambda two: [["stale", "a", text, two]])
     said = loop.run("--jobs", "2", "--keep-going", code=1).said
     assert "its edits of 'a' are gone: somebody wrote there from an older copy" in said
     assert (loop.boxes(), loop.commits()) == ("  ", [])
@@ -199,18 +206,17 @@ def test_a_person_who_takes_a_tasks_line_out_wrote_from_no_older_copy(loop: Loop
     assert "git ralph restore" not in said
 
 
-def test_lines_that_another_took_out_knowingly_are_a_no_op(loop: Loop) -> None:
-    loop.plan("one", "two")
+def test_a_task_that_writes_after_a_person_took_the_others_line_out_wrote_from_no_older_copy(
+    loop: Loop,
+) -> None:
     text = (loop.repo.read("a") or b"").decode()
-    one, two = text.replace("line 2", "mine"), text.replace("line 8", "theirs")
-    wrote, over = loop.aside / "wrote", loop.aside / "over"
-    wait = "until test -e {}; do sleep 0.05; done"
-    loop.script(
-        {
-            "one": [["write", "a", one], ["sh", f"touch {wrote}; {wait.format(over)}"]],
-            "two": [["sh", wait.format(wrote)], ["write", "a", two], ["sh", f"touch {over}; sleep 1"]],
-        }
-    )
+    edit = ["shell", "sed -i 's/line 8/theirs/' a"]  # the hook sees the file before it
+    one_task_over_another(loop, lambda _: [["raw", "a", text], edit])
+    assert "older copy" not in loop.run("--jobs", "2", "--keep-going").said
+
+
+def test_lines_that_another_took_out_knowingly_are_a_no_op(loop: Loop) -> None:
+    one_task_over_another(loop, lambda two: [["write", "a", two]])
     loop.run("--jobs", "2")
     assert (loop.boxes(), loop.commits()) == ("xx", [{"a": "M"}])
 

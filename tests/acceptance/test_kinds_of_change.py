@@ -420,3 +420,16 @@ def test_a_mode_that_was_committed_before_explains_no_later_one(repo: Repo) -> N
     done = repo.ralph("commit", "--session", "S1", "-m", "two")
     assert (repo.mode("g"), repo.blob("g")) == ("100644", b"echo 3\n")
     assert "no session recorded it; left" in done.said
+
+
+def test_a_mode_of_a_persons_is_the_persons_though_a_session_had_set_it_before(repo: Repo) -> None:
+    repo.write("g", "echo 1\n", 0o644)
+    repo.commit_all("g")
+    repo.edit("S2", "g", "echo 1\n", mode=0o755)
+    repo.commit("S2")
+    repo.file("g").chmod(0o644)
+    repo.commit_all("minus x")
+    repo.file("g").chmod(0o755)
+    repo.edit("S1", "g", "echo 3\n")
+    repo.ralph("commit", "--mine", "-m", "mine")
+    assert (repo.mode("g"), repo.blob("g")) == ("100755", b"echo 1\n")

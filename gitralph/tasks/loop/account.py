@@ -287,7 +287,8 @@ def _written_over(ctx: Context, job: Job, result: Result, dirty: Container[bytes
         journal = path_records.path_state(ctx.layout, left.path, []).journal
         own = [r for r in journal.records if r.session in family and r.op != GAP]
         read = {r.before for r in own}
-        others = (r for r in journal.records if r.session not in family and r.op != GAP)
+        # one that found the file as it stood is no write from an older copy, whoever had put it back
+        others = (r for r in journal.records if r.session not in family and r.op != GAP and not r.seen)
         is_old = any(r.before in read and r.offset > own[0].offset for r in others) if own else False
         if is_old and own[-1].op != UNDO and loss.coming_back(ctx, job.session, [left.path]):
             out.append(left.path)
