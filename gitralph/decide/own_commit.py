@@ -7,7 +7,7 @@ from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.ids import is_valid
 from gitralph.decide.request import Request
-from gitralph.git import message, refs, uncommitted, worktrees
+from gitralph.git import message, refs, remade, uncommitted, worktrees
 from gitralph.git.commits import identity
 from gitralph.git.context import Context
 from gitralph.git.repository import Repository
@@ -31,11 +31,21 @@ class Old(NamedTuple):
 
 
 def makers(ctx: Context, commit: str) -> list[str]:
-    """The sessions of this worktree whose log names the commit.
+    """The sessions of this worktree whose log names the commit, or the one that a rebase made it of.
 
     A message proves nothing here: anybody may have written it, or squashed another's lines into the commit.
     """
-    return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+    return _makers(ctx, commit, manifests.sessions_here(ctx.layout))
+
+
+def _makers(ctx: Context, commit: str, sessions: list[str]) -> list[str]:
+    made = {name: [str(row.get("commit")) for row in _log(ctx, name)] for name in sessions}
+    found = [name for name in sessions if commit in made[name]]
+    if found:
+        return found
+    asked = sorted({oid for name in sessions for oid in made[name] if is_oid(oid)})
+    old = set(remade.same(ctx.git, commit, asked)) if asked else set[str]()
+    return [name for name in sessions if old.intersection(made[name])]
 
 
 def signature(ctx: Context, commit: str | None) -> list[str]:
@@ -62,15 +72,17 @@ def rewound(ctx: Context, session: str) -> str | None:
 
     None also after :func:`told_of`: an answer that repeats old news is not read.
     """
-    rows = commit_log.read(ctx.layout, session).commits
-    here = [row for row in rows if row.get("worktree") == ctx.layout.token]
+    here = [row for row in _log(ctx, session) if row.get("worktree") == ctx.layout.token]
     last = here[-1].get("commit") if here else None
     if not isinstance(last, str) or not is_oid(last) or here[-1].get("included"):
         return None
     if (sessionfile.read(ctx.layout, session) or {}).get("rewound") == last:
         return None
     head = refs.read_head(ctx.repo)
-    return None if head.oid == last or refs.contains(ctx.repo, head, last) else last
+    if head.oid is None or head.oid == last or refs.contains(ctx.repo, head, last):
+        return None
+    since = ctx.git.run("rev-list", "--ignore-missing", head.oid, f"^{last}").decode().split()
+    return None if remade.same(ctx.git, last, since) else last
 
 
 def told_of(ctx: Context, session: str, commit: str) -> None:
@@ -78,15 +90,15 @@ def told_of(ctx: Context, session: str, commit: str) -> None:
     sessionfile.update(ctx.layout, session, rewound=commit)
 
 
-def _made(ctx: Context, session: str, commit: str) -> bool:
-    return any(one.get("commit") == commit for one in commit_log.read(ctx.layout, session).commits)
+def _log(ctx: Context, session: str) -> list[dict[str, object]]:
+    return commit_log.read(ctx.layout, session).commits
 
 
 def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
-    made_by, family = makers(ctx, commit), path_records.family(ctx.layout, session)
-    # gc may have put the session's log away meanwhile
-    made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
+    family = path_records.family(ctx.layout, session)
+    # gc may have put the session's own log away meanwhile
+    made_by = _makers(ctx, commit, list(dict.fromkeys([*manifests.sessions_here(ctx.layout), *family])))
     if not set(made_by) & set(family):
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
         raise Refused(

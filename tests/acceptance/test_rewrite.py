@@ -218,6 +218,54 @@ def test_a_message_alone_makes_no_commit_a_sessions(day: Repo, words: tuple[str,
     day.ralph(*words, "--session", "S1", code=4)
 
 
+def _rebased(repo: Repo) -> None:
+    """As `git pull --rebase` does: another's commit comes below the last one."""
+    repo.git("stash", "-q")
+    repo.git("checkout", "-q", "-b", "theirs", "HEAD~1")
+    repo.write("other", "o\n")
+    repo.commit_all("theirs")
+    repo.git("rebase", "-q", "theirs", "main")
+    repo.git("stash", "pop", "-q")
+
+
+@pytest.mark.parametrize("words", [("commit", "--amend"), ("commit", "--fixup", "HEAD"), ("uncommit",)])
+def test_a_rebased_commit_is_still_the_session_s(day: Repo, words: tuple[str, ...]) -> None:
+    """No log names the new commit, which has the author, the date, the message and the change of the old."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    swap(day, "S1", "line 8\n", "eight\n")
+    _rebased(day)
+    day.ralph(*words, "--session", "S1")
+    assert day.count() == {"commit": 3, "uncommit": 2}[words[0]] + words.count("--fixup")
+    day.ralph("commit", "--session", "S1")
+    assert head(day) == text(day) == ten(l3="three", l8="eight")
+    nothing_pending(day, "S1")
+
+
+@pytest.mark.parametrize("what", ["blank", "message", "line"])
+def test_a_commit_that_a_person_changed_is_no_session_s(day: Repo, what: str) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1", "-m", "Say three")
+    if what != "message":
+        day.write("f", ten(l3="three ") if what == "blank" else ten(l3="three", l9="mine"))
+        day.git("add", "f")
+    words = ("-m", "Say it\n\nRalph-Session: S1") if what == "message" else ("--no-edit",)
+    day.git("commit", "-q", "--amend", *words)
+    day.ralph("uncommit", "--session", "S1", code=4)
+
+
+def test_after_a_rebase_no_commit_is_missed(day: Repo) -> None:
+    """Asked with nothing to commit, a session read that its last commit is not in HEAD any more."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    swap(day, None, "line 8\n", "eight\n")
+    _rebased(day)
+    assert "not in HEAD" not in day.run("commit", "--session", "S1").said
+    day.git("reset", "-q", "--soft", "HEAD~1")
+    swap(day, "S1", "line 5\n", "five\n")
+    assert "not in HEAD" in day.run("commit", "--session", "S1", "--dry-run").said
+
+
 def test_amend_through_hooks(day: Repo) -> None:
     swap(day, "S1", "line 3\n", "three\n")
     day.commit("S1", "-m", "Say three")
