@@ -347,9 +347,10 @@ def _write_one(
             may = sorted({call.window.session, *rivals, *at_work.at(made.path, known), *with_whom})
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
-            is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
+            is_recorded = has_edits or _is_as_recorded(known, made)
+            is_strange = made.is_new and not (is_recorded or _is_own_start(known, call.window.session, made))
             only_asked = call.late or call.how == OFFER or is_strange or made.may_be_gits
-            offered = made.is_new and not (takes_new or has_edits)
+            offered = made.is_new and not (takes_new or is_recorded)
             if len(may) > 1 or only_asked or offered:
                 if texts is None:
                     continue  # A change by path alone has no parts that could be given to anybody.
@@ -380,6 +381,13 @@ def _offer_of(known: Journal, text: bytes | None) -> Record | None:
 
 def _has_edits(known: Journal, session: str) -> bool:
     return any(r.op != GAP and r.session == session for r in known.records)
+
+
+def _is_as_recorded(known: Journal, made: Made) -> bool:
+    """True where the command found the file as a recorded edit had left it."""
+    last = known.records[-1] if known.records else None
+    found = journal.text_id(made.before) if made.before is not None else None
+    return last is not None and last.op != GAP and last.after == found is not None
 
 
 def _is_own_start(known: Journal, session: str, made: Made) -> bool:

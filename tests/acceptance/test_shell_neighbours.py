@@ -288,6 +288,27 @@ def test_a_new_file_of_another_that_a_command_moves(repo: Repo) -> None:
     assert repo.commit("S2", code=4).left == {"m": "contested"}
 
 
+@pytest.mark.parametrize("made", ["by a tool", "by a shell"])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_line_in_a_new_file_that_another_recorded(repo: Repo, made: str, moved: bool) -> None:
+    """The line was offered only, since the file is new; a move of it then left it to nobody, unsaid."""
+    if made == "by a tool":
+        repo.edit("S1", "n", TEN)
+    else:
+        repo.git("config", "ralph.shellEdits", "include")
+        shells.run(repo, "S1", f"printf '{TEN}' > n")
+    shells.run(repo, "S2", "sed -i 's/^line 8$/eight of S2/' n")
+    if moved:
+        shells.run(repo, "S1", "mv n m")
+    path = "m" if moved else "n"
+    said = repo.commit("S2", code=0 if moved else 4).said
+    assert ("whose commit goes first" if moved else "entangled") in said
+    repo.commit("S1")
+    assert _text(repo, path) == TEN
+    repo.commit("S2")
+    assert _text(repo, path) == EIGHT
+
+
 def test_an_offered_file_that_its_session_moves(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > k")
     shells.run(repo, "S1", "mv k l")
