@@ -133,7 +133,7 @@ class SessionRows(NamedTuple):
 
 def _recorded(state: PathState, works: Mapping[str, Work]) -> tuple[str, ...]:
     """The sessions with work in a path, by who recorded it: a parent's commit takes its child's work too."""
-    told = {r.session for r in state.journal.records if r.op != GAP} | state.bare
+    told = {r.session for r in state.journal.records if r.op != GAP} | state.bare | state.came_with
     return tuple(sorted(told & works.keys() or works))
 
 

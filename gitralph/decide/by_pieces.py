@@ -53,7 +53,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         )
     if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
-    if known.carried and known.base is None and others:
+    if known.carried and known.base is None and others and not known.is_new:
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
     how = _follow(scene, state, known.steps)
     found = choose.separate(
@@ -79,11 +79,14 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     """Tell of the session's lines in a file that another session moved here.
 
     The lines wait until the session that moved the file commits the move. The outcome holds a note that says
-    so.
+    so. A move of a file that HEAD never had is nothing to commit, so nobody waits for it.
     """
     if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
         return Outcome(state.path)
-    known = path_texts.read(scene, state).pieces
+    texts = path_texts.read(scene, state)
+    if texts.is_new:
+        return separated(scene, state, text_chain.others(scene, state))
+    known = texts.pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         # lines that HEAD had when the file was moved came with the move, and HEAD may have lost them since
         to = path_records.arrival(state.journal)

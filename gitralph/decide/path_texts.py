@@ -90,6 +90,11 @@ class PathTexts:
         """
         return self.head if self.moved is None else self.moved
 
+    @property
+    def is_new(self) -> bool:
+        """True where a record made the file and HEAD never had it, under no name."""
+        return not self.heads.texts() and bool(self.carried) and self.carried[0].before is None
+
     @cached_property
     def has_binary(self) -> bool:
         """True when HEAD's text, the file or a recorded text is binary."""

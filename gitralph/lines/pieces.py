@@ -341,13 +341,16 @@ class _Credits(_States):
     def _record(self, first: int, last: int, key: str) -> None:
         weave = self.weave
         back = {line for n in range(first, last) for line in weave.hunks[n].undels}
+        # a file that comes back with nothing new in it is still its maker's
+        made_anew = {NEWLINE, EXISTS} if any(weave.hunks[n].births for n in range(first, last)) else {NEWLINE}
         for n in range(first, last):
             made = weave.hunks[n]
             for line in made.dels:
                 self._set(line, n, False, self._was_taken_by(line, back, key) or n)
             for line in made.undels:
                 credit = self.stood_by(line)
-                self._set(line, n, True, n if line <= NEWLINE or self._was_held(credit, key) else credit)
+                is_credited = line in made_anew or self._was_held(credit, key)
+                self._set(line, n, True, n if is_credited else credit)
 
     def _was_taken_by(self, line: int, back: set[int], key: str) -> int | None:
         """The earlier hunk that took a line away, if everything that it had brought comes back; else None."""

@@ -279,13 +279,16 @@ def test_an_agent_is_not_told_to_take_what_another_may_have_made(repo: Repo) -> 
 
 
 def test_a_new_file_of_another_that_a_command_moves(repo: Repo) -> None:
-    """Its lines stay their writer's: nobody else commits them, and none of them is lost."""
+    """Its lines stay their writer's: nobody else commits them, and none of them is lost.
+
+    HEAD never had the file, so nothing of the move is to be committed.
+    """
     repo.edit("S1", "n", "x = 1\ny = 2\n")
     shells.run(repo, "S2", "mv n m")
-    assert repo.owners()["m"] == "other"
     assert "lost" not in repo.ralph("status").text
-    assert repo.commit("S1").status == "nothing"
-    assert repo.commit("S2", code=4).left == {"m": "contested"}
+    assert repo.commit("S2").status == "nothing"
+    assert repo.commit("S1").paths == {"m": "A"}
+    assert _text(repo, "m") == "x = 1\ny = 2\n"
 
 
 @pytest.mark.parametrize("made", ["by a tool", "by a shell"])
@@ -301,12 +304,33 @@ def test_a_line_in_a_new_file_that_another_recorded(repo: Repo, made: str, moved
     if moved:
         shells.run(repo, "S1", "mv n m")
     path = "m" if moved else "n"
-    said = repo.commit("S2", code=0 if moved else 4).said
-    assert ("whose commit goes first" if moved else "entangled") in said
+    assert repo.commit("S2", code=4).left == {path: "entangled"}
     repo.commit("S1")
     assert _text(repo, path) == TEN
     repo.commit("S2")
     assert _text(repo, path) == EIGHT
+
+
+@pytest.mark.parametrize("command", ["mv n m", "rm n", "mv n m; echo more >> m"])
+def test_an_undo_gives_back_the_new_file_that_a_command_took_away(repo: Repo, command: str) -> None:
+    """An undo of the move deleted the new name and brought nothing back under the old one."""
+    repo.git("config", "ralph.discard", "off")
+    repo.edit("S1", "n", TEN)
+    shells.run(repo, "S2", "sed -i 's/^line 8$/eight of S2/' n")
+    shells.run(repo, "S2", command)
+    if command.startswith("mv"):
+        repo.ralph("undo", "--session", "S1", code=4)
+        (row,) = repo.ralph("status", "--json").json()["paths"]
+        assert (row["path"], row["sessions"]) == ("m", ["S1", "S2"])
+    repo.ralph("undo", "--session", "S2")
+    assert (repo.root / "n").read_text() == TEN
+    assert not (repo.root / "m").exists()
+    repo.ralph("undo", "--redo", "--session", "S2")
+    assert not (repo.root / "n").exists()
+    repo.ralph("undo", "--session", "S2")
+    assert repo.commit("S2").status == "nothing"
+    repo.commit("S1")
+    assert _text(repo, "n") == TEN
 
 
 def test_an_offered_file_that_its_session_moves(repo: Repo) -> None:
