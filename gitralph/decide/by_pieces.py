@@ -320,27 +320,32 @@ def _as_it_left(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces
     return pieces.pieces(head, moved, steps), [r for r, _, _ in texts]
 
 
-def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+def lines_along(
+    scene: Scene, state: PathState, left_by: Record, seen: frozenset[tuple[bytes, int]] = frozenset()
+) -> dict[bytes, str | None]:
     """List the lines that a moved file brought from its old path and that neither HEAD nor the session has.
 
     ``left_by`` is the record with which the file left the old path. Returns each line's text with its owner,
-    None for nobody.
+    None for nobody. ``seen`` are the moves that led here: a file may go back and forth.
     """
     known, records = _as_it_left(scene, state, left_by)
-    came = {str(r.offset): r for r in records if r.op == "rename-to" and r.session in scene.own}
+    came = dict[str, Record]()
+    for one in records:
+        if one.op == "rename-to" and one.other_path is not None:
+            old = scene.recorded_at(one.other_path)
+            end = path_records.left_by(scene.layout, old.journal, one, state.path)
+            if end is not None and (old.path, end.offset) not in seen:
+                came[str(one.offset)] = end
     found = dict[bytes, str | None]()
     for line in known.differing():
-        if line <= NEWLINE or not known.is_added(line):
-            continue
         unit = known.weave.units[known.unit(line)]
-        record = came.get(step_of(unit.key))
-        if unit.owner not in scene.own:
+        # who moved a line wrote it no more than who moves it now
+        is_told = unit.owner in scene.own or step_of(unit.key) in came
+        if line > NEWLINE and known.is_added(line) and not is_told:
             found[known.weave.content(line)] = unit.owner
-        elif record is not None and record.other_path is not None:
-            there = scene.recorded_at(record.other_path)
-            name = state.path.decode("utf-8", "surrogateescape")
-            ends = [r for r in there.journal.records if r.op == "rename-from" and r.other == name]
-            ends = [r for r in ends if r.offset != left_by.offset or there is not state]
-            if ends and there.path != state.path:
-                found |= lines_along(scene, there, ends[-1])
+    for one in records:
+        end = came.get(str(one.offset))
+        if end is not None and one.other_path is not None:
+            old = scene.recorded_at(one.other_path)
+            found |= lines_along(scene, old, end, seen | {(old.path, end.offset)})
     return found

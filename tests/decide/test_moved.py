@@ -208,6 +208,23 @@ def test_a_humans_line_moved_twice_is_still_the_humans(repo: Repo) -> None:
     assert repo.commit("S1", code=4).left["z"] == "contested"
 
 
+@pytest.mark.parametrize("back", [False, True])
+def test_a_new_file_that_two_sessions_move(repo: Repo, back: bool) -> None:
+    """What the first mover took along was the first mover's, so the second was refused for its own line."""
+    repo.edit("S1", "n", TEN)
+    repo.edit("S2", "n", changed(2, "two of S2"))
+    repo.rename("S1", "n", "y")
+    repo.rename("S2", "y", "z")
+    for _ in range(2 if back else 0):
+        repo.rename("S1", "z", "y")
+        repo.rename("S2", "y", "z")
+    assert repo.commit("S2", code=4).left == {"z": "entangled"}
+    assert repo.commit("S1").paths == {"z": "A"}
+    assert repo.blob("z") == TEN.encode()
+    assert repo.commit("S2").paths == {"z": "M"}
+    assert repo.blob("z") == changed(2, "two of S2").encode()
+
+
 def test_both_ends_by_name_one_after_the_other(repo: Repo) -> None:
     """A path can be committed alone when it is named; the other end follows later."""
     repo.rename("S1", "a", "z")
