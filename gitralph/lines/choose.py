@@ -9,8 +9,8 @@ nobody's, and one that replaced a line of HEAD where HEAD has lost that and a li
 still has.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
-that go took each of them that says something. The later piece goes, and the removals under those lines go
-with it.
+that go took each of them that says something. Nor where its session gives the other piece up, as rule 5 has
+it. The later piece goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
@@ -26,7 +26,8 @@ not count, where there are others. One that brings lines elsewhere than it took 
 gap inside one block of these lines follows, too, where it replaces lines of the block and brings no
 paragraph, or stands beside a line with a word and beside no blank one; and so does a gap of blank lines
 beside a line with a word. No gap follows where HEAD has what a record had put in the place of these lines:
-git or a person has only put them back.
+git or a person has only put them back. Where no gap follows, the session gives up a piece of which gaps took
+all that says something: what came instead is theirs.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -96,7 +97,7 @@ class Attempt:
     """One attempt at a choice: the pieces that are wanted, superseded, followed and included."""
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
-        self.known, self.weave = known, known.weave
+        self.known, self.weave, self.steps = known, known.weave, steps
         self.over = _old_reads(steps)
         self.own = {n for n, unit in enumerate(known.weave.units) if (unit.owner or UNRECORDED) in owners}
         self.wanted = set(self.own)
@@ -118,6 +119,8 @@ class Attempt:
         }
         """For each piece that brought a moved file: the lines that HEAD had, see `Step.came`."""
         self.gone = set[int]()
+        self.how = LEAVE
+        self._given_up = dict[str, set[int]]()
         self._over = dict[int, bool]()
         self._runs = dict[int, _Run]()
         self._replaced_by = dict[frozenset[int], frozenset[int]]()
@@ -561,11 +564,12 @@ class Attempt:
         return bond.kind in (Kind.REPLACES, Kind.STANDS_FOR) and not deletes
 
     def supersede(self, unit: int) -> None:
-        """Let the pieces in the way go as removals where no line and no word of them is left (rule 3)."""
+        """Let the pieces in the way go as removals where nothing of them is left, or given up (rule 3)."""
         known, more = self.known, [unit]
         for unit in more:
             births, gone = known.births(unit), known.taken(unit)
-            if not all(map(known.is_history, births)) or len(gone) > len(births):
+            is_more = len(gone) > len(births) and not self.is_given_up(unit)
+            if not all(map(known.is_history, births)) or is_more:
                 return
             below = dict.fromkeys(known.brought_by(x) for x in gone if known.is_history(x))
             more += [one for one in below if one not in more and not self.counts(one)]
@@ -576,7 +580,7 @@ class Attempt:
             if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
                 return
             said = known.words(told) - known.words(known.taken(unit))
-            if not said or not said.isdisjoint(wrote):
+            if not self.is_given_up(unit) and (not said or not said.isdisjoint(wrote)):
                 return
         self.superseded |= set(more)
 
@@ -592,6 +596,24 @@ class Attempt:
             lines += [x for x in births if self.shows(x)]
             todo |= {every[known.unit(x)].step for x in births if known.is_history(x)} - found
         return lines
+
+    def is_given_up(self, unit: int) -> bool:
+        """Tell whether the session of a piece lets go of it, see `let_go`."""
+        owner = self.weave.units[unit].owner
+        if owner is None:
+            return False
+        if owner not in self._given_up:
+            other = Attempt(self.known, (owner,), self.steps)
+            other.begin(self.how)
+            self._given_up[owner] = other.gone
+        return unit in self._given_up[owner]
+
+    def begin(self, how: str) -> None:
+        """Let gaps follow, and give up what they left nothing of."""
+        self.how = how
+        if how != LEAVE:
+            self.follow(how)
+        self.let_go()
 
     def let_go(self) -> None:
         """Give up each own piece of which a gap left no line that says something."""
@@ -762,9 +784,7 @@ def separate(
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, exists=head is not None)
     choice = Attempt(known, owners, steps)
-    if follow != LEAVE:
-        choice.follow(follow)
-    choice.let_go()
+    choice.begin(follow)
     unmet, skipped = list[Bond](), set[int]()
     while True:
         found = list(choice.bonds())
@@ -802,7 +822,7 @@ def separate(
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
     along = _corrections(choice, owners)
-    line = None if answer.text == head else caught(*asked, under, strict, held(""), along)
+    line = None if answer.text == head else caught(*asked, under, strict, held(""), along, _given_up(choice))
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
@@ -839,6 +859,12 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
         for line in choice.known.taken(unit):
             found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
     return found
+
+
+def _given_up(choice: Attempt) -> set[bytes]:
+    """The lines of superseded pieces that sessions gave up: who wrote in their place may say their words."""
+    units = filter(choice.is_given_up, choice.superseded)
+    return {choice.weave.content(x) for unit in units for x in choice.known.births(unit)}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

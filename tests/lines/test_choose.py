@@ -463,6 +463,24 @@ def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> No
     assert file.takes("s2", "s3") == [YOURS, "some words", "more of it"]
 
 
+@pytest.mark.parametrize(
+    ("edited", "by_hand"),
+    [
+        ([ONE, "alpha beta gamma", THREE], [ONE, "alpha by hand", THREE]),  # one word of three is left
+        ([ONE, f"    {TWO}", THREE], [ONE, f"    {TWO}, and by hand", THREE]),  # it had brought no word
+        (["alpha beta gamma", THREE], ["alpha by hand", THREE]),  # it had removed more than it brought
+        ([ONE, TWO, THREE, "alpha beta gamma"], [ONE, TWO, THREE, "alpha by hand"]),
+    ],
+)
+def test_what_a_session_gives_up_is_in_nobodys_way(edited: list[str], by_hand: list[str]) -> None:
+    """Rule 3: the session has nothing left to commit, so who wrote in the place must be able to."""
+    file = three()
+    file.edit("s1", *edited)
+    file.person(*by_hand)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+    assert file.takes(UNRECORDED) == by_hand
+
+
 def test_a_correction_in_a_line_that_went_under_anothers_is_named() -> None:
     """Rules 3 and 5: of the other's line nothing is left, and the person's word is still there."""
     file = three()
