@@ -21,8 +21,9 @@ was between a stash and its pop, or a reset took it back. A line that came with 
 another is committed as it came, also where a gap took it, unless the gap also brought older lines back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
-words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
-not count, where there are others. One that brings lines elsewhere than it took some must keep all words. A
+words that they brought, or of all their words where they brought none, or that only removes such lines. Words
+of one character and words that HEAD has do not count, where there are others. What a gap that goes along
+brought counts as the session's own. One that brings lines elsewhere than it took some must keep all words. A
 gap inside one block of these lines follows, too, where it replaces lines of the block and brings no
 paragraph, or stands beside a line with a word and beside no blank one; and so does a gap of blank lines
 beside a line with a word. No gap follows where HEAD has what a record had put in the place of these lines:
@@ -347,7 +348,7 @@ class Attempt:
                     # very line.
                     moved = known.weave.says(line) and self.weave.line[line] in gone
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
-            elif self._never_comes(line) and not self._removed_by(unit):
+            elif self.never_comes(line) and not self._removed_by(unit):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
                 if self._has_other_version(made) or self._lies_in_lost(made, line):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
@@ -362,7 +363,7 @@ class Attempt:
             self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
         return self._removed[unit]
 
-    def _never_comes(self, line: int) -> bool:
+    def never_comes(self, line: int) -> bool:
         """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
 
         A gap may be what git merged and what a person wrote beside it, so it is no one piece.
@@ -672,8 +673,6 @@ class Attempt:
         # who corrects a line that git or he had put back for what HEAD has corrects what HEAD has
         if any(map(known.on_disk, taken)) or any(map(known.is_replaced_in_head, taken)):
             return False
-        if any(not known.on_disk(x) and known.owner(x) is None for x in births):
-            return False
         if taken:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
@@ -693,14 +692,20 @@ class Attempt:
 
         A line that only comes between `}` and `return`, or beside a blank line, may belong anywhere.
         """
-        birth = self.weave.birth
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         around = [self.weave.content(x) for x in rims]
         is_sure = bool(made.dels) or (any(map(is_telling, around)) and all(map(bytes.strip, around)))
         blank = [sum(not self.weave.content(x).strip() for x in lines) for lines in (made.births, made.dels)]
         is_sure = is_sure and blank[0] <= blank[1]  # who brings a paragraph writes something of his own
-        return len(rims) == 2 and is_sure and len({birth[x] for x in (*rims, *made.dels)}) == 1
+        return len(rims) == 2 and is_sure and len({self._block_of(x) for x in (*rims, *made.dels)}) == 1
+
+    def _block_of(self, line: int) -> int:
+        """The hunk that brought a line, or brought what the line corrects."""
+        number = self.weave.birth[line]
+        while (made := self.weave.hunks[number]).unit in self.followed and made.dels:
+            number = self.weave.birth[made.dels[0]]
+        return number
 
     def _has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
@@ -745,7 +750,7 @@ class Attempt:
             return False
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
-        brought = known.words(gone) - known.words(known.taken(over))
+        brought = known.words(gone) - known.words(known.taken(over)) or known.words(gone)
         brought = {x for x in brought - known.words_of_head if len(x) > 1} or brought
         came = [x for x in known.births(gap) if not known.in_head[x]]
         return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
@@ -862,9 +867,11 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
 
 
 def _given_up(choice: Attempt) -> set[bytes]:
-    """The lines of superseded pieces that sessions gave up: who wrote in their place may say their words."""
-    units = filter(choice.is_given_up, choice.superseded)
-    return {choice.weave.content(x) for unit in units for x in choice.known.births(unit)}
+    """The lines that gaps took and nobody commits any more: who wrote in their place may say their words."""
+    known, units = choice.known, filter(choice.is_given_up, choice.superseded)
+    taken = (x for x in known.changes if known.is_history(x) and known.owner(x) is None)
+    lost = set(filter(choice.never_comes, taken))
+    return {choice.weave.content(x) for x in lost.union(*map(known.births, units))}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

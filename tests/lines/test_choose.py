@@ -467,7 +467,7 @@ def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> No
     ("edited", "by_hand"),
     [
         ([ONE, "alpha beta gamma", THREE], [ONE, "alpha by hand", THREE]),  # one word of three is left
-        ([ONE, f"    {TWO}", THREE], [ONE, f"    {TWO}, and by hand", THREE]),  # it had brought no word
+        ([ONE, f"    {TWO}", THREE], [ONE, "    the one by hand", THREE]),  # it had brought no word
         (["alpha beta gamma", THREE], ["alpha by hand", THREE]),  # it had removed more than it brought
         ([ONE, TWO, THREE, "alpha beta gamma"], [ONE, TWO, THREE, "alpha by hand"]),
     ],
@@ -479,6 +479,45 @@ def test_what_a_session_gives_up_is_in_nobodys_way(edited: list[str], by_hand: l
     file.person(*by_hand)
     assert file.takes("s1") == [ONE, TWO, THREE]
     assert file.takes(UNRECORDED) == by_hand
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("alpha beta by hand", "alpha beta by hand, and again"),  # each keeps the words
+        ("other words by hand", "not a word of it"),  # between two lines of the session
+    ],
+)
+def test_what_a_person_corrected_may_be_corrected_again(first: str, then: str) -> None:
+    """Rule 5: another's edit between the two shows what the person had first, and changes nothing."""
+    file = three()
+    edited = [ONE, "made() {", "alpha beta", "  made it", "}", THREE]
+    by_hand = [first if x == "alpha beta" else x for x in edited]
+    again = [then if x == first else x for x in by_hand]
+    file.edit("s1", *edited)
+    file.person(*by_hand)
+    file.edit("s2", *by_hand, YOURS)
+    file.person(*again, YOURS)
+    assert file.takes("s1") == again
+    assert file.takes("s2") == [ONE, TWO, THREE, YOURS]
+
+
+def test_who_corrects_a_line_that_was_only_indented_is_followed() -> None:
+    """Rule 5: it had brought no word of its own, so all of its words count."""
+    file = three()
+    by_hand = [f"    {ONE}, by hand", f"    {TWO}", THREE]
+    file.edit("s1", f"    {ONE}", f"    {TWO}", THREE)
+    file.person(*by_hand)
+    assert file.takes("s1") == by_hand
+
+
+def test_words_of_a_line_that_nobody_commits_any_more_are_free() -> None:
+    """Rule 7: the session left the person's line to him; the words that he kept are not the session's."""
+    file = three()
+    file.edit("s1", "alpha beta gamma", "two of it", THREE)
+    file.person("alpha by hand", "two of it", THREE)
+    file.holds(*file.takes("s1"))
+    assert file.takes(UNRECORDED) == ["alpha by hand", "two of it", THREE]
 
 
 def test_a_correction_in_a_line_that_went_under_anothers_is_named() -> None:
