@@ -22,13 +22,13 @@ another is committed as it came, also where a gap took it, unless the gap also b
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or of all their words where they brought none, or that only removes such lines. Words
-of one character and words that HEAD has do not count, where there are others. What a gap that goes along
-brought counts as the session's own. One that brings lines elsewhere than it took some must keep all words. A
-gap inside one block of these lines follows, too, where it replaces lines of the block and brings no
-paragraph, or stands beside a line with a word and beside no blank one; and so does a gap of blank lines
-beside a line with a word. No gap follows where HEAD has what a record had put in the place of these lines:
-git or a person has only put them back. Where no gap follows, the session gives up a piece of which gaps took
-all that says something: what came instead is theirs.
+of one character and words that HEAD has do not count, where there are others. What a session brought in
+several edits counts as brought in one, and what a gap that goes along brought as the session's own. One that
+brings lines elsewhere than it took some must keep all words. A gap inside one block of these lines follows,
+too, where it replaces lines of the block and brings no paragraph, or stands beside a line with a word and
+beside no blank one; and so does a gap of blank lines beside a line with a word. No gap follows where HEAD has
+what a record had put in the place of these lines: git or a person has only put them back. Where no gap
+follows, the session gives up a piece of which gaps took all that says something: what came instead is theirs.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -619,12 +619,12 @@ class Attempt:
     def let_go(self) -> None:
         """Give up each own piece of which a gap left no line that says something."""
         known = self.known
-        for unit in self.own:
+        for unit in sorted(self.own, reverse=True):
             told = [x for x in known.births(unit) if known.weave.says(x)]
             if told and all(
                 known.is_history(x)
                 and not self.counts(known.unit(x))
-                and known.owner(x) is None
+                and (known.owner(x) is None or known.unit(x) in self.gone)
                 and not self.is_written_over(x)
                 for x in told
             ):
@@ -750,10 +750,22 @@ class Attempt:
             return False
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
-        brought = known.words(gone) - known.words(known.taken(over)) or known.words(gone)
+        brought = known.words(gone) - known.words(self._under(over)) or known.words(gone)
         brought = {x for x in brought - known.words_of_head if len(x) > 1} or brought
         came = [x for x in known.births(gap) if not known.in_head[x]]
         return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
+
+    def _under(self, unit: int) -> list[int]:
+        """What a piece replaced: in place of lines of the same owner that HEAD lacks, what these replaced."""
+        known, found, units = self.known, list[int](), [unit]
+        for one in units:
+            for line in known.taken(one):
+                under = known.brought_by(line)
+                if known.in_head[line] or self.weave.units[under].owner != self.weave.units[unit].owner:
+                    found.append(line)
+                elif under not in units:
+                    units.append(under)
+        return found
 
 
 def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:

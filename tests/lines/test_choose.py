@@ -511,6 +511,25 @@ def test_who_corrects_a_line_that_was_only_indented_is_followed() -> None:
     assert file.takes("s1") == by_hand
 
 
+def test_what_a_session_wrote_in_two_edits_counts_as_written_in_one() -> None:
+    """Rule 5: nothing of the second edit is left, and most of what both brought."""
+    file = three()
+    file.edit("s1", ONE, "alpha beta", THREE)
+    file.edit("s1", ONE, "alpha beta gamma", THREE)
+    file.person(ONE, "alpha beta by hand", THREE)
+    assert file.takes("s1") == [ONE, "alpha beta by hand", THREE]
+
+
+def test_an_edit_under_one_that_is_given_up_is_given_up_too() -> None:
+    """Rule 3: the person kept less than half of what three edits brought, and a word of the first."""
+    file = three()
+    for line in ("alpha beta", "alpha beta gamma", "alpha beta gamma delta"):
+        file.edit("s1", ONE, line, THREE)
+    file.person(ONE, "alpha by hand", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+    assert file.takes(UNRECORDED) == [ONE, "alpha by hand", THREE]
+
+
 def test_words_of_a_line_that_nobody_commits_any_more_are_free() -> None:
     """Rule 7: the session left the person's line to him; the words that he kept are not the session's."""
     file = three()
