@@ -11,7 +11,7 @@ from gitralph.decide.inputs import Scene, records_of, uses
 from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook.journal import RENDERED, Record
+from gitralph.hook.journal import GAP, Record
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -137,9 +137,9 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         if content.mode != GITLINK:
             if scene.is_as_in_head(path):
                 return Outcome(path)
-            # The file may still hold a session's lines as they were before a hook rewrote them for a commit.
-            is_rewritten = any(record.op == RENDERED for record in state.journal.records)
-            if is_rewritten and path_texts.has_lines(scene, state):
+            # The file may hold lines of sessions from before HEAD's text: a popped stash brings them back.
+            is_edited = any(record.is_exact and record.op != GAP for record in state.journal.records)
+            if is_edited and path_texts.has_lines(scene, state):
                 return by_pieces.separated(scene, state, [])
             return _take(scene, state, decision.WHOLE_FILE)
         found = _submodule(scene, state)

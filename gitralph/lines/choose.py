@@ -9,8 +9,8 @@ nobody's, and one that replaced a line of HEAD where HEAD has lost that and a li
 still has.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
-that go took each of them that says something. The later piece goes, and the removals under those lines go
-with it.
+that go took each of them that says something. Nor where its session gives the other piece up, as rule 5 has
+it. The later piece goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
@@ -21,12 +21,14 @@ was between a stash and its pop, or a reset took it back. A line that came with 
 another is committed as it came, also where a gap took it, unless the gap also brought older lines back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
-words that they brought, or that only removes such lines. Words of one character and words that HEAD has do
-not count, where there are others. One that brings lines elsewhere than it took some must keep all words. A
-gap inside one block of these lines follows, too, where it replaces lines of the block and brings no
-paragraph, or stands beside a line with a word and beside no blank one; and so does a gap of blank lines
-beside a line with a word. No gap follows where HEAD has what a record had put in the place of these lines:
-git or a person has only put them back.
+words that they brought, or of all their words where they brought none, or that only removes such lines. Words
+of one character and words that HEAD has do not count, where there are others. What a session brought in
+several edits counts as brought in one, and what a gap that goes along brought as the session's own. One that
+brings lines elsewhere than it took some must keep all words. A gap inside one block of these lines follows,
+too, where it replaces lines of the block and brings no paragraph, or stands beside a line with a word and
+beside no blank one; and so does a gap of blank lines beside a line with a word. No gap follows where HEAD has
+what a record had put in the place of these lines: git or a person has only put them back. Where no gap
+follows, the session gives up a piece of which gaps took all that says something: what came instead is theirs.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -96,7 +98,7 @@ class Attempt:
     """One attempt at a choice: the pieces that are wanted, superseded, followed and included."""
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
-        self.known, self.weave = known, known.weave
+        self.known, self.weave, self.steps = known, known.weave, steps
         self.over = _old_reads(steps)
         self.own = {n for n, unit in enumerate(known.weave.units) if (unit.owner or UNRECORDED) in owners}
         self.wanted = set(self.own)
@@ -118,6 +120,8 @@ class Attempt:
         }
         """For each piece that brought a moved file: the lines that HEAD had, see `Step.came`."""
         self.gone = set[int]()
+        self.how = LEAVE
+        self._given_up = dict[str, set[int]]()
         self._over = dict[int, bool]()
         self._runs = dict[int, _Run]()
         self._replaced_by = dict[frozenset[int], frozenset[int]]()
@@ -344,7 +348,7 @@ class Attempt:
                     # very line.
                     moved = known.weave.says(line) and self.weave.line[line] in gone
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
-            elif self._never_comes(line) and not self._removed_by(unit):
+            elif self.never_comes(line) and not self._removed_by(unit):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
                 if self._has_other_version(made) or self._lies_in_lost(made, line):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
@@ -359,7 +363,7 @@ class Attempt:
             self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
         return self._removed[unit]
 
-    def _never_comes(self, line: int) -> bool:
+    def never_comes(self, line: int) -> bool:
         """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
 
         A gap may be what git merged and what a person wrote beside it, so it is no one piece.
@@ -561,11 +565,12 @@ class Attempt:
         return bond.kind in (Kind.REPLACES, Kind.STANDS_FOR) and not deletes
 
     def supersede(self, unit: int) -> None:
-        """Let the pieces in the way go as removals where no line and no word of them is left (rule 3)."""
+        """Let the pieces in the way go as removals where nothing of them is left, or given up (rule 3)."""
         known, more = self.known, [unit]
         for unit in more:
             births, gone = known.births(unit), known.taken(unit)
-            if not all(map(known.is_history, births)) or len(gone) > len(births):
+            is_more = len(gone) > len(births) and not self.is_given_up(unit)
+            if not all(map(known.is_history, births)) or is_more:
                 return
             below = dict.fromkeys(known.brought_by(x) for x in gone if known.is_history(x))
             more += [one for one in below if one not in more and not self.counts(one)]
@@ -576,7 +581,7 @@ class Attempt:
             if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
                 return
             said = known.words(told) - known.words(known.taken(unit))
-            if not said or not said.isdisjoint(wrote):
+            if not self.is_given_up(unit) and (not said or not said.isdisjoint(wrote)):
                 return
         self.superseded |= set(more)
 
@@ -593,15 +598,33 @@ class Attempt:
             todo |= {every[known.unit(x)].step for x in births if known.is_history(x)} - found
         return lines
 
+    def is_given_up(self, unit: int) -> bool:
+        """Tell whether the session of a piece lets go of it, see `let_go`."""
+        owner = self.weave.units[unit].owner
+        if owner is None:
+            return False
+        if owner not in self._given_up:
+            other = Attempt(self.known, (owner,), self.steps)
+            other.begin(self.how)
+            self._given_up[owner] = other.gone
+        return unit in self._given_up[owner]
+
+    def begin(self, how: str) -> None:
+        """Let gaps follow, and give up what they left nothing of."""
+        self.how = how
+        if how != LEAVE:
+            self.follow(how)
+        self.let_go()
+
     def let_go(self) -> None:
         """Give up each own piece of which a gap left no line that says something."""
         known = self.known
-        for unit in self.own:
+        for unit in sorted(self.own, reverse=True):
             told = [x for x in known.births(unit) if known.weave.says(x)]
             if told and all(
                 known.is_history(x)
                 and not self.counts(known.unit(x))
-                and known.owner(x) is None
+                and (known.owner(x) is None or known.unit(x) in self.gone)
                 and not self.is_written_over(x)
                 for x in told
             ):
@@ -650,8 +673,6 @@ class Attempt:
         # who corrects a line that git or he had put back for what HEAD has corrects what HEAD has
         if any(map(known.on_disk, taken)) or any(map(known.is_replaced_in_head, taken)):
             return False
-        if any(not known.on_disk(x) and known.owner(x) is None for x in births):
-            return False
         if taken:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
@@ -671,14 +692,20 @@ class Attempt:
 
         A line that only comes between `}` and `return`, or beside a blank line, may belong anywhere.
         """
-        birth = self.weave.birth
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         around = [self.weave.content(x) for x in rims]
         is_sure = bool(made.dels) or (any(map(is_telling, around)) and all(map(bytes.strip, around)))
         blank = [sum(not self.weave.content(x).strip() for x in lines) for lines in (made.births, made.dels)]
         is_sure = is_sure and blank[0] <= blank[1]  # who brings a paragraph writes something of his own
-        return len(rims) == 2 and is_sure and len({birth[x] for x in (*rims, *made.dels)}) == 1
+        return len(rims) == 2 and is_sure and len({self._block_of(x) for x in (*rims, *made.dels)}) == 1
+
+    def _block_of(self, line: int) -> int:
+        """The hunk that brought a line, or brought what the line corrects."""
+        number = self.weave.birth[line]
+        while (made := self.weave.hunks[number]).unit in self.followed and made.dels:
+            number = self.weave.birth[made.dels[0]]
+        return number
 
     def _has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
@@ -723,10 +750,22 @@ class Attempt:
             return False
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
-        brought = known.words(gone) - known.words(known.taken(over))
+        brought = known.words(gone) - known.words(self._under(over)) or known.words(gone)
         brought = {x for x in brought - known.words_of_head if len(x) > 1} or brought
         came = [x for x in known.births(gap) if not known.in_head[x]]
         return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
+
+    def _under(self, unit: int) -> list[int]:
+        """What a piece replaced: in place of lines of the same owner that HEAD lacks, what these replaced."""
+        known, found, units = self.known, list[int](), [unit]
+        for one in units:
+            for line in known.taken(one):
+                under = known.brought_by(line)
+                if known.in_head[line] or self.weave.units[under].owner != self.weave.units[unit].owner:
+                    found.append(line)
+                elif under not in units:
+                    units.append(under)
+        return found
 
 
 def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
@@ -762,9 +801,7 @@ def separate(
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, exists=head is not None)
     choice = Attempt(known, owners, steps)
-    if follow != LEAVE:
-        choice.follow(follow)
-    choice.let_go()
+    choice.begin(follow)
     unmet, skipped = list[Bond](), set[int]()
     while True:
         found = list(choice.bonds())
@@ -802,7 +839,7 @@ def separate(
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
     along = _corrections(choice, owners)
-    line = None if answer.text == head else caught(*asked, under, strict, held(""), along)
+    line = None if answer.text == head else caught(*asked, under, strict, held(""), along, _given_up(choice))
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
@@ -839,6 +876,14 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
         for line in choice.known.taken(unit):
             found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
     return found
+
+
+def _given_up(choice: Attempt) -> set[bytes]:
+    """The lines that gaps took and nobody commits any more: who wrote in their place may say their words."""
+    known, units = choice.known, filter(choice.is_given_up, choice.superseded)
+    taken = (x for x in known.changes if known.is_history(x) and known.owner(x) is None)
+    lost = set(filter(choice.never_comes, taken))
+    return {choice.weave.content(x) for x in lost.union(*map(known.births, units))}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

@@ -57,13 +57,15 @@ def caught(
     strict: bool = False,
     held: Container[bytes] = (),
     corrections: Sequence[Change] | None = None,
+    given_up: Container[bytes] = (),
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None.
 
     `includes` are others whose pieces may go along. A later piece that lies over such a one may stay behind.
     `superseded` gives lines that may go too, where one of the named owners took the line last. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
-    lines that HEAD had. `corrections`, where given, are all that goes along of what nobody recorded.
+    lines that HEAD had. `corrections`, where given, are all that goes along of what nobody recorded. Words
+    of lines that were `given_up` count as brought anew by who replaced them.
     """
     went, came = difference(head, text)
     asked = {*came, *went}
@@ -76,7 +78,7 @@ def caught(
         return found
     rows = [each for each in changes if each[0] in names]
     told = rows if corrections is None else [*(row for row in rows if row[0] is not None), *corrections]
-    found = _of_words(head, disk, steps, told, went, came)
+    found = _of_words(head, disk, steps, told, went, came, given_up)
     if found is not None:
         return found
     own = [Step("", *each[:3]) for each in rows]
@@ -225,6 +227,7 @@ def _of_words(
     own: Sequence[Change],
     went: Counter[bytes],
     came: Counter[bytes],
+    given_up: Container[bytes],
 ) -> bytes | None:
     """A line with a word that is another's, or that HEAD or the file has in another line."""
     more = _words_of(came)
@@ -233,7 +236,7 @@ def _of_words(
     brought = set(of_head)
     for _, before, after, takes in own:
         gone, fresh = _given(after, takes) if takes else difference(before, after)
-        kept = {word for line in gone for word in words(line)}
+        kept = {word for line in gone if line not in given_up for word in words(line)}
         brought |= {word for line in fresh for word in words(line)} - kept
     twice = set[bytes]()
     for line in came:

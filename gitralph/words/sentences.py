@@ -52,7 +52,7 @@ TABLE = {
     Kind.CORRECTED: "was corrected by {whose}; the correction goes along",
     Kind.CHANGED_SINCE: "was changed since by {whose}; committed as it was recorded",
     Kind.AMONG: "was put among this session's lines by {whose}, and is left to it",
-    Kind.NOTHING_LEFT: "nothing is left there of what {whose} had written",
+    Kind.NOTHING_LEFT: "takes the place of what {whose} had written",
     Kind.LEFT_TO_OTHERS: (
         "what this session wrote there was changed or removed by {whose}, and is left to them"
     ),

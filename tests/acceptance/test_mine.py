@@ -350,3 +350,16 @@ def test_a_sessions_new_file_is_not_offered_to_a_person(repo: Repo) -> None:
     said = repo.ralph("commit", "--mine", "-m", "x").said
     assert "theirs" not in said
     assert "ours" in said
+
+
+def test_a_line_that_a_stash_brings_back_stays_the_sessions_that_wrote_it(repo: Repo) -> None:
+    """HEAD is as a later record of the session left the file, so that no record stands between the two."""
+    repo.edit("S1", "a", changed(l3="three of S1"))
+    repo.git("stash", "-q")
+    repo.edit("S1", "a", changed(l8="eight of S1"))
+    repo.commit("S1")
+    repo.git("stash", "pop", "-q")
+    assert patch(repo) == ""
+    assert mine(repo).status == "nothing"
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.git("status", "--porcelain") == ""

@@ -463,6 +463,82 @@ def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> No
     assert file.takes("s2", "s3") == [YOURS, "some words", "more of it"]
 
 
+@pytest.mark.parametrize(
+    ("edited", "by_hand"),
+    [
+        ([ONE, "alpha beta gamma", THREE], [ONE, "alpha by hand", THREE]),  # one word of three is left
+        ([ONE, f"    {TWO}", THREE], [ONE, "    the one by hand", THREE]),  # it had brought no word
+        (["alpha beta gamma", THREE], ["alpha by hand", THREE]),  # it had removed more than it brought
+        ([ONE, TWO, THREE, "alpha beta gamma"], [ONE, TWO, THREE, "alpha by hand"]),
+    ],
+)
+def test_what_a_session_gives_up_is_in_nobodys_way(edited: list[str], by_hand: list[str]) -> None:
+    """Rule 3: the session has nothing left to commit, so who wrote in the place must be able to."""
+    file = three()
+    file.edit("s1", *edited)
+    file.person(*by_hand)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+    assert file.takes(UNRECORDED) == by_hand
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("alpha beta by hand", "alpha beta by hand, and again"),  # each keeps the words
+        ("other words by hand", "not a word of it"),  # between two lines of the session
+    ],
+)
+def test_what_a_person_corrected_may_be_corrected_again(first: str, then: str) -> None:
+    """Rule 5: another's edit between the two shows what the person had first, and changes nothing."""
+    file = three()
+    edited = [ONE, "made() {", "alpha beta", "  made it", "}", THREE]
+    by_hand = [first if x == "alpha beta" else x for x in edited]
+    again = [then if x == first else x for x in by_hand]
+    file.edit("s1", *edited)
+    file.person(*by_hand)
+    file.edit("s2", *by_hand, YOURS)
+    file.person(*again, YOURS)
+    assert file.takes("s1") == again
+    assert file.takes("s2") == [ONE, TWO, THREE, YOURS]
+
+
+def test_who_corrects_a_line_that_was_only_indented_is_followed() -> None:
+    """Rule 5: it had brought no word of its own, so all of its words count."""
+    file = three()
+    by_hand = [f"    {ONE}, by hand", f"    {TWO}", THREE]
+    file.edit("s1", f"    {ONE}", f"    {TWO}", THREE)
+    file.person(*by_hand)
+    assert file.takes("s1") == by_hand
+
+
+def test_what_a_session_wrote_in_two_edits_counts_as_written_in_one() -> None:
+    """Rule 5: nothing of the second edit is left, and most of what both brought."""
+    file = three()
+    file.edit("s1", ONE, "alpha beta", THREE)
+    file.edit("s1", ONE, "alpha beta gamma", THREE)
+    file.person(ONE, "alpha beta by hand", THREE)
+    assert file.takes("s1") == [ONE, "alpha beta by hand", THREE]
+
+
+def test_an_edit_under_one_that_is_given_up_is_given_up_too() -> None:
+    """Rule 3: the person kept less than half of what three edits brought, and a word of the first."""
+    file = three()
+    for line in ("alpha beta", "alpha beta gamma", "alpha beta gamma delta"):
+        file.edit("s1", ONE, line, THREE)
+    file.person(ONE, "alpha by hand", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+    assert file.takes(UNRECORDED) == [ONE, "alpha by hand", THREE]
+
+
+def test_words_of_a_line_that_nobody_commits_any_more_are_free() -> None:
+    """Rule 7: the session left the person's line to him; the words that he kept are not the session's."""
+    file = three()
+    file.edit("s1", "alpha beta gamma", "two of it", THREE)
+    file.person("alpha by hand", "two of it", THREE)
+    file.holds(*file.takes("s1"))
+    assert file.takes(UNRECORDED) == ["alpha by hand", "two of it", THREE]
+
+
 def test_a_correction_in_a_line_that_went_under_anothers_is_named() -> None:
     """Rules 3 and 5: of the other's line nothing is left, and the person's word is still there."""
     file = three()
