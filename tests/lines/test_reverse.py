@@ -491,6 +491,15 @@ def test_a_line_that_another_session_wrote_again_stays() -> None:
     assert found.refused or not found.units
 
 
+def test_a_line_that_another_session_wrote_as_well_elsewhere_holds_nobody() -> None:
+    """Each function has its own `return 1`."""
+    file = of(6)
+    file.swap("A", "line 2\n", "line 2\ndef of_a():\n    return 1\n")
+    file.swap("B", "line 5\n", "line 5\ndef of_b():\n    return 1\n")
+    file.undo("A")
+    assert file.rows() == less(6, l5="line 5\ndef of_b():\n    return 1")
+
+
 def test_after_an_undo_a_person_may_have_the_same_line() -> None:
     file = of(6)
     file.swap(None, "line 5\n", "line 5\nnote of_both\n")
