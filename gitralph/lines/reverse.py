@@ -398,6 +398,10 @@ class _Turn:
                 yield from (Bond(number, unit, self.kind) for unit in units)
             elif maker not in self.units and known.credit(EXISTS) > number and any(self.changes.values()):
                 yield Bond(number, maker, self.kind)
+        if not known.on_disk(EXISTS) and self.way == "undo" and self.weave.units[maker].owner is not None:
+            for number, made in self.hunks() if maker not in self.units else ():
+                if any(x > NEWLINE and not known.in_head[x] and known.unit(x) == maker for x in made.births):
+                    yield Bond(number, maker, self.kind)
 
     # --- the answer ---
 

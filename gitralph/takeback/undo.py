@@ -264,7 +264,7 @@ def _is_of_move(before: bytes, move: Record, path: bytes, record: Record) -> boo
 
 def _stands(found: Survey, path: bytes, record: Record) -> bool:
     """True while something of a record is in the file and in no commit."""
-    if path in found.barred or (found.scene.is_as_in_head(path) and not _took_others(found, path)):
+    if path in found.barred or (found.scene.is_as_in_head(path) and not _is_taken_away(found, path)):
         return False
     # A path without lines has nothing to look for in the file, so the chain of texts tells.
     if by_lines.whole_only(found, path) is not None:
@@ -276,7 +276,7 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
 
 
 def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
-    if found.scene.is_as_in_head(path) and not _took_others(found, path):
+    if found.scene.is_as_in_head(path) and not _is_taken_away(found, path):
         return
     why = by_lines.whole_only(found, path)
     if why is not None:
@@ -299,19 +299,19 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
     _take_mode(found, path, keys, made)
 
 
-def _took_others(found: Survey, path: bytes) -> bool:
-    """True where the session deleted a file with others' lines that HEAD never had, or it was moved.
+def _is_taken_away(found: Survey, path: bytes) -> bool:
+    """True where the session deleted a file with others' lines that HEAD never had, or somebody moved it.
 
     HEAD and the file agree then, since there is none.
     """
     state = found.states[path]
     last = next(reversed(state.journal.records), None)
-    if last is None or last.after is not None:
+    if last is None or last.after is not None or not found.content(path).absent:
         return False
     if last.op != "rename-from" and last.session not in found.scene.own:
         return False
     moved_on = last.other_path is not None and found.scene.is_as_in_head(last.other_path)
-    return found.content(path).absent and not moved_on and not state.owners() <= found.scene.own
+    return not moved_on and not state.owners() <= found.scene.own
 
 
 def _mode_then(found: Survey, path: bytes) -> int | None:
