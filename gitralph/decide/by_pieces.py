@@ -320,32 +320,29 @@ def _as_it_left(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces
     return pieces.pieces(head, moved, steps), [r for r, _, _ in texts]
 
 
-def lines_along(
-    scene: Scene, state: PathState, left_by: Record, seen: frozenset[tuple[bytes, int]] = frozenset()
-) -> dict[bytes, str | None]:
-    """List the lines that a moved file brought from its old path and that neither HEAD nor the session has.
+def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+    """List the lines that a moved file brought from its old paths and that neither HEAD nor the session has.
 
-    ``left_by`` is the record with which the file left the old path. Returns each line's text with its owner,
-    None for nobody. ``seen`` are the moves that led here: a file may go back and forth.
+    ``left_by`` is the record with which the file left the last of them. Returns each line's text with its
+    owner, None for nobody. Who moved a line wrote it no more than who moves it now.
     """
-    known, records = _as_it_left(scene, state, left_by)
-    came = dict[str, Record]()
-    for one in records:
-        if one.op == "rename-to" and one.other_path is not None:
-            old = scene.recorded_at(one.other_path)
+    found, todo, seen = dict[bytes, str | None](), [(state, left_by)], {(state.path, left_by.offset)}
+    while todo:
+        state, left_by = todo.pop()
+        known, records = _as_it_left(scene, state, left_by)
+        came = set[str]()
+        for one in (r for r in records if r.op == "rename-to" and r.other_path is not None):
+            old = scene.recorded_at(one.other_path or b"")
             end = path_records.left_by(scene.layout, old.journal, one, state.path)
-            if end is not None and (old.path, end.offset) not in seen:
-                came[str(one.offset)] = end
-    found = dict[bytes, str | None]()
-    for line in known.differing():
-        unit = known.weave.units[known.unit(line)]
-        # who moved a line wrote it no more than who moves it now
-        is_told = unit.owner in scene.own or step_of(unit.key) in came
-        if line > NEWLINE and known.is_added(line) and not is_told:
-            found[known.weave.content(line)] = unit.owner
-    for one in records:
-        end = came.get(str(one.offset))
-        if end is not None and one.other_path is not None:
-            old = scene.recorded_at(one.other_path)
-            found |= lines_along(scene, old, end, seen | {(old.path, end.offset)})
+            if end is None:
+                continue
+            came.add(str(one.offset))
+            if (old.path, end.offset) not in seen:  # a file may go back and forth
+                seen.add((old.path, end.offset))
+                todo.append((old, end))
+        for line in known.differing():
+            unit = known.weave.units[known.unit(line)]
+            is_told = unit.owner in scene.own or step_of(unit.key) in came
+            if line > NEWLINE and known.is_added(line) and not is_told:
+                found[known.weave.content(line)] = unit.owner
     return found

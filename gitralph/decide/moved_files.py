@@ -38,10 +38,11 @@ def _source(scene: Scene, come: PathState, to: Record) -> Rename | None:
 
 
 def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
+    """The own moves that brought these files, each pair of paths once."""
     for state in states:
-        for record in state.journal.records:
-            is_own = record.op == _TO and record.session in scene.own
-            found = _source(scene, state, record) if is_own else None
+        own = (r for r in state.journal.records if r.op == _TO and r.session in scene.own)
+        for record in {record.other_path: record for record in own}.values():
+            found = _source(scene, state, record)
             if found is not None:
                 yield found
 

@@ -68,7 +68,7 @@ def signers(ctx: Context, commit: str | None) -> list[str]:
 
 
 def rewound(ctx: Context, session: str) -> str | None:
-    """The session's last commit here when HEAD no longer has it, else None.
+    """The session's last commit here when HEAD has neither it nor what a rebase made of it, else None.
 
     None also after :func:`told_of`: an answer that repeats old news is not read.
     """
@@ -79,9 +79,11 @@ def rewound(ctx: Context, session: str) -> str | None:
     if (sessionfile.read(ctx.layout, session) or {}).get("rewound") == last:
         return None
     head = refs.read_head(ctx.repo)
-    if head.oid is None or head.oid == last or refs.contains(ctx.repo, head, last):
+    if head.oid is None:
+        return last
+    if head.oid == last or refs.contains(ctx.repo, head, last):
         return None
-    since = ctx.git.run("rev-list", "--ignore-missing", head.oid, f"^{last}").decode().split()
+    since = ctx.git.try_run("rev-list", "--ignore-missing", head.oid, f"^{last}").stdout.decode().split()
     return None if remade.same(ctx.git, last, since) else last
 
 

@@ -42,6 +42,7 @@ recorded, it is no old copy: somebody put the file back.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -61,7 +62,7 @@ from gitralph.lines.terms import (
     Step,
     step_of,
 )
-from gitralph.lines.text import all_words, ends_with_newline, has_words, is_telling, split_lines
+from gitralph.lines.text import all_words, ends_with_newline, has_words, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
@@ -879,11 +880,25 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
 
 
 def _given_up(choice: Attempt) -> set[bytes]:
-    """The lines that gaps took and nobody commits any more: who wrote in their place may say their words."""
-    known, units = choice.known, filter(choice.is_given_up, choice.superseded)
+    """The lines that gaps took and nobody commits any more: who wrote in their place may say their words.
+
+    Not where a line of a gap keeps half of the words: by itself it would be a correction.
+    """
+    known, weave, units = choice.known, choice.weave, filter(choice.is_given_up, choice.superseded)
     taken = (x for x in known.changes if known.is_history(x) and known.owner(x) is None)
-    lost = set(filter(choice.never_comes, taken))
-    return {choice.weave.content(x) for x in lost.union(*map(known.births, units))}
+    lost = set(filter(choice.never_comes, taken)).union(*map(known.births, units))
+    by_word = dict[bytes, set[int]]()
+    for line in known.differing() if lost else ():
+        if line > NEWLINE and known.is_added(line) and known.owner(line) is None:
+            for word in words(weave.content(line)):
+                by_word.setdefault(word, set()).add(line)
+
+    def is_kept(text: bytes) -> bool:
+        said = set(words(text))
+        kept = Counter(line for word in said for line in by_word.get(word, ()))
+        return 2 * max(kept.values(), default=0) >= max(len(said), 1)
+
+    return {text for text in map(weave.content, lost) if not is_kept(text)}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

@@ -341,8 +341,9 @@ class _Credits(_States):
     def _record(self, first: int, last: int, key: str) -> None:
         weave = self.weave
         back = {line for n in range(first, last) for line in weave.hunks[n].undels}
-        # a file that comes back with nothing new in it is still its maker's
-        made_anew = {NEWLINE, EXISTS} if any(weave.hunks[n].births for n in range(first, last)) else {NEWLINE}
+        # who brings a file's lines back, and nothing else, is no more its maker than theirs
+        is_old = any(x > NEWLINE for x in back) and not any(weave.hunks[n].births for n in range(first, last))
+        made_anew = {NEWLINE} if is_old else {NEWLINE, EXISTS}
         for n in range(first, last):
             made = weave.hunks[n]
             for line in made.dels:

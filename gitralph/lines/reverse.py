@@ -303,7 +303,7 @@ class _Turn:
         for line in (x for x in made.touched() if x > NEWLINE):
             is_ours = known.unit(line) in self.units
             is_gone = not known.on_disk(line) and not is_ours and line not in made.dels
-            is_over = self.way == "undo" and self.choice.is_over(line)
+            is_over = self.way == "undo" and (bool(known.in_head[line]) or self.choice.is_over(line))
             comes = self.changes.get(line)
             if comes or self.way == "restore" or (is_gone and not is_over):
                 same = weave.seen[weave.line[line]] if weave.is_only(line, 1) else ()

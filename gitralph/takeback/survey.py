@@ -12,9 +12,10 @@ from gitralph.decide import decision, inputs, path_texts
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene, open_bench, records_of
 from gitralph.decide.path_texts import PathTexts
-from gitralph.git import refs
+from gitralph.git import history, refs
 from gitralph.git.context import Context
 from gitralph.git.snapshot import Content, Worktree
+from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record
 from gitralph.records import manifests, path_records
 from gitralph.records.path_records import PathState
@@ -73,8 +74,15 @@ class Survey:
     def texts(self, path: bytes) -> PathTexts:
         """The texts of a path; each path is read once."""
         if path not in self._texts:
-            self._texts[path] = path_texts.read(self.scene, self.states[path], carry=False)
+            to = path_records.arrival(self.states[path].journal)
+            is_over = to is not None and self.has_landed(path, to)
+            self._texts[path] = path_texts.read(self.scene, self.states[path], carry=is_over)
         return self._texts[path]
+
+    def has_landed(self, path: bytes, move: Record) -> bool:
+        """True where HEAD has a path that it lacked when a file was moved there: nobody undoes that move."""
+        then = history.entry_at(self.scene.repo, move.head, path)
+        return self.scene.reader.entry(path) is not None and not isinstance(then, Entry)
 
     def kept(self, path: bytes, ask: Callable[[Survey, bytes], Answer]) -> Answer:
         """What ``ask`` says of a path; the answer is kept."""

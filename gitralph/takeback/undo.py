@@ -310,8 +310,8 @@ def _is_taken_away(found: Survey, path: bytes) -> bool:
         return False
     if last.op != "rename-from" and last.session not in found.scene.own:
         return False
-    moved_on = last.other_path is not None and found.scene.is_as_in_head(last.other_path)
-    return not moved_on and not state.owners() <= found.scene.own
+    has_landed = last.other_path is not None and found.has_landed(last.other_path, last)
+    return not has_landed and not state.owners() <= found.scene.own
 
 
 def _mode_then(found: Survey, path: bytes) -> int | None:

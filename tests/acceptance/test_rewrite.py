@@ -242,12 +242,13 @@ def test_a_rebased_commit_is_still_the_session_s(day: Repo, words: tuple[str, ..
     nothing_pending(day, "S1")
 
 
-@pytest.mark.parametrize("what", ["blank", "message", "line"])
+@pytest.mark.parametrize("what", ["blank", "message", "line", "place"])
 def test_a_commit_that_a_person_changed_is_no_session_s(day: Repo, what: str) -> None:
-    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S1", "line 3\n", "line 3\nthree\n")
     day.commit("S1", "-m", "Say three")
     if what != "message":
-        day.write("f", ten(l3="three ") if what == "blank" else ten(l3="three", l9="mine"))
+        other = {"blank": ten(l3="line 3\nthree "), "line": ten(l3="line 3\nthree", l9="mine")}
+        day.write("f", other.get(what, ten(l8="line 8\nthree")))
         day.git("add", "f")
     words = ("-m", "Say it\n\nRalph-Session: S1") if what == "message" else ("--no-edit",)
     day.git("commit", "-q", "--amend", *words)
@@ -264,6 +265,15 @@ def test_after_a_rebase_no_commit_is_missed(day: Repo) -> None:
     day.git("reset", "-q", "--soft", "HEAD~1")
     swap(day, "S1", "line 5\n", "five\n")
     assert "not in HEAD" in day.run("commit", "--session", "S1", "--dry-run").said
+
+
+def test_a_commit_that_cannot_be_read_stops_no_other(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    made = day.commit("S1").commit or ""
+    day.git("reset", "-q", "--soft", "HEAD~1")
+    (day.common / "objects" / made[:2] / made[2:]).unlink()
+    day.ralph("commit", "--session", "S1")
+    assert head(day) == ten(l3="three")
 
 
 def test_amend_through_hooks(day: Repo) -> None:

@@ -333,6 +333,33 @@ def test_an_undo_gives_back_the_new_file_that_a_command_took_away(repo: Repo, co
     assert _text(repo, "n") == TEN
 
 
+@pytest.mark.parametrize("path", ["a", "n"])
+def test_a_move_that_a_commit_took_is_not_undone(repo: Repo, path: str) -> None:
+    """Its undo took the other's line out of the file, and HEAD's line with it."""
+    repo.edit("S1", path, TEN + "more\n")
+    repo.edit("S3", path, changed(5, "five of S3", TEN + "more\n"))
+    shells.run(repo, "S2", f"mv {path} m")
+    repo.commit("S2") if path == "a" else repo.commit("S1")
+    before = (repo.root / "m").read_text()
+    repo.ralph("undo", "--session", "S2")
+    assert (repo.root / "m").read_text() == before
+    assert not (repo.root / path).exists()
+    assert repo.commit("S2").status == "nothing"
+    if path == "a":
+        repo.commit("S1")
+    repo.commit("S3")
+    assert _text(repo, "m") == before
+
+
+@pytest.mark.parametrize("text", ["", "import os\n"])
+def test_a_file_that_another_makes_anew_is_not_its_first_makers(repo: Repo, text: str) -> None:
+    repo.edit("S1", "x.py", "")
+    shells.run(repo, "S1", "rm x.py")
+    repo.edit("S2", "x.py", text)
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"x.py": "A"}
+
+
 def test_an_offered_file_that_its_session_moves(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > k")
     shells.run(repo, "S1", "mv k l")

@@ -4,6 +4,11 @@ import itertools
 
 import pytest
 
+from gitralph.decide import by_pieces
+from gitralph.decide.inputs import Scene
+from gitralph.hook.journal import Record
+from gitralph.lines.pieces import Pieces
+from gitralph.records.path_records import PathState
 from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
@@ -223,6 +228,29 @@ def test_a_new_file_that_two_sessions_move(repo: Repo, back: bool) -> None:
     assert repo.blob("z") == TEN.encode()
     assert repo.commit("S2").paths == {"z": "M"}
     assert repo.blob("z") == changed(2, "two of S2").encode()
+
+
+def test_a_file_that_goes_back_and_forth_is_read_once_by_each_of_its_moves(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each way back was read anew: seven times to and fro took 27 s."""
+    repo.edit("S1", "z", TEN)
+    text = TEN
+    for at in range(5):
+        for who, old, new in (("S1", "z", "y"), ("S2", "y", "z")):
+            text += f"{who} {at}\n"
+            repo.edit(who, old, text)
+            repo.rename(who, old, new)
+    asked = list[bytes]()
+    read = by_pieces._as_it_left
+
+    def counted(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces, list[Record]]:
+        asked.append(state.path)
+        return read(scene, state, left_by)
+
+    monkeypatch.setattr(by_pieces, "_as_it_left", counted)
+    repo.run("commit", "--session", "S2", "-m", "x")
+    assert len(asked) <= 20
 
 
 def test_both_ends_by_name_one_after_the_other(repo: Repo) -> None:
