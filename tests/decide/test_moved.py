@@ -4,11 +4,9 @@ import itertools
 
 import pytest
 
+from gitralph.base.layout import Layout
 from gitralph.decide import by_pieces
-from gitralph.decide.inputs import Scene
-from gitralph.hook.journal import Record
-from gitralph.lines.pieces import Pieces
-from gitralph.records.path_records import PathState
+from gitralph.hook.journal import Journal, replay
 from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
@@ -213,16 +211,12 @@ def test_a_humans_line_moved_twice_is_still_the_humans(repo: Repo) -> None:
     assert repo.commit("S1", code=4).left["z"] == "contested"
 
 
-@pytest.mark.parametrize("back", [False, True])
-def test_a_new_file_that_two_sessions_move(repo: Repo, back: bool) -> None:
+def test_a_new_file_that_two_sessions_move(repo: Repo) -> None:
     """What the first mover took along was the first mover's, so the second was refused for its own line."""
     repo.edit("S1", "n", TEN)
     repo.edit("S2", "n", changed(2, "two of S2"))
     repo.rename("S1", "n", "y")
     repo.rename("S2", "y", "z")
-    for _ in range(2 if back else 0):
-        repo.rename("S1", "z", "y")
-        repo.rename("S2", "y", "z")
     assert repo.commit("S2", code=4).left == {"z": "entangled"}
     assert repo.commit("S1").paths == {"z": "A"}
     assert repo.blob("z") == TEN.encode()
@@ -241,14 +235,13 @@ def test_a_file_that_goes_back_and_forth_is_read_once_by_each_of_its_moves(
             text += f"{who} {at}\n"
             repo.edit(who, old, text)
             repo.rename(who, old, new)
-    asked = list[bytes]()
-    read = by_pieces._as_it_left
+    asked = list[int]()
 
-    def counted(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces, list[Record]]:
-        asked.append(state.path)
-        return read(scene, state, left_by)
+    def counted(known: Journal, layout: Layout) -> object:
+        asked.append(known.size)
+        return replay(known, layout)
 
-    monkeypatch.setattr(by_pieces, "_as_it_left", counted)
+    monkeypatch.setattr(by_pieces, "replay", counted)
     repo.run("commit", "--session", "S2", "-m", "x")
     assert len(asked) <= 20
 
