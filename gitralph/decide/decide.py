@@ -7,11 +7,12 @@ in and an ``Outcome`` comes out. Nothing is written but blobs.
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
-from gitralph.decide.inputs import Scene, records_of, uses
+from gitralph.decide.inputs import Scene, read_blob, records_of, uses
 from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook.journal import GAP, Record
+from gitralph.hook.journal import GAP, Record, replay
+from gitralph.lines.text import difference, is_telling
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -137,9 +138,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         if content.mode != GITLINK:
             if scene.is_as_in_head(path):
                 return Outcome(path)
-            # The file may hold lines of sessions from before HEAD's text: a popped stash brings them back.
-            is_edited = any(record.is_exact and record.op != GAP for record in state.journal.records)
-            if is_edited and path_texts.has_lines(scene, state):
+            if path_texts.has_lines(scene, state) and _is_session_s_again(scene, state):
                 return by_pieces.separated(scene, state, [])
             return _take(scene, state, decision.WHOLE_FILE)
         found = _submodule(scene, state)
@@ -155,6 +154,27 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     if not is_modes and _is_explained(scene, state):
         return Outcome(path)
     return by_pieces.separated(scene, state, others)
+
+
+def _is_session_s_again(scene: Scene, state: PathState) -> bool:
+    """True where a telling line differs from HEAD as a session had once recorded it.
+
+    A popped stash brings that back, or a hook rewrote the line in the commit alone.
+    """
+    entry = scene.reader.entry(state.path)
+    head = read_blob(scene, entry) if entry is not None else None
+    told = [r for r in replay(state.journal, scene.layout) if r[0].op != GAP]
+    went, came = (
+        {line for line in lines if is_telling(line)}
+        for lines in difference(
+            path_texts.one_form(head), path_texts.one_form(scene.contents[state.path].data)
+        )
+    )
+    for _, before, after in told if went or came else ():
+        gone, fresh = difference(path_texts.one_form(before), path_texts.one_form(after))
+        if not (went.isdisjoint(gone) and came.isdisjoint(fresh)):
+            return True
+    return False
 
 
 def _is_explained(scene: Scene, state: PathState) -> bool:
