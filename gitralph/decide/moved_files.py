@@ -105,14 +105,14 @@ def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:
     if _is_lost(scene, come):
         why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
         return Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
-    by = _moved_on(scene, come, move)
+    by = _moved_on(scene, come)
     return Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,)) if by else None
 
 
-def _moved_on(scene: Scene, come: PathState, move: Rename) -> str | None:
-    """The other session that moved the file on to where HEAD does not have it yet, and not back."""
+def _moved_on(scene: Scene, come: PathState) -> str | None:
+    """The other session that moved the file on to where HEAD does not have it yet."""
     last = next((r for r in reversed(come.journal.records) if r.op != GAP), None)
-    if last is None or last.op != _FROM or last.session in scene.own or last.other_path in (None, move.old):
+    if last is None or last.op != _FROM or last.session in scene.own or last.other_path is None:
         return None
     waits = scene.contents[come.path].absent and scene.reader.entry(last.other_path) is None
     return last.session if waits else None
