@@ -3,6 +3,7 @@
 ``f`` holds "line 1" to "line 10" and is committed.
 """
 
+import itertools
 import re
 import subprocess
 from typing import Any
@@ -220,12 +221,8 @@ def test_a_message_alone_makes_no_commit_a_sessions(day: Repo, words: tuple[str,
 
 def _rebased(repo: Repo) -> None:
     """As `git pull --rebase` does: another's commit comes below the last one."""
-    repo.git("stash", "-q")
-    repo.git("checkout", "-q", "-b", "theirs", "HEAD~1")
-    repo.write("other", "o\n")
-    repo.commit_all("theirs")
-    repo.git("rebase", "-q", "theirs", "main")
-    repo.git("stash", "pop", "-q")
+    theirs = repo.git("commit-tree", "HEAD~1^{tree}", "-p", "HEAD~1", "-m", "theirs")
+    repo.git("rebase", "-q", "--autostash", theirs)
 
 
 @pytest.mark.parametrize("words", [("commit", "--amend"), ("commit", "--fixup", "HEAD"), ("uncommit",)])
@@ -242,8 +239,11 @@ def test_a_rebased_commit_is_still_the_session_s(day: Repo, words: tuple[str, ..
     nothing_pending(day, "S1")
 
 
-@pytest.mark.parametrize("what", ["blank", "message", "line", "place"])
-def test_a_commit_that_a_person_changed_is_no_session_s(day: Repo, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "rebased"),
+    [*itertools.product(["blank", "message", "line"], [False, True]), ("place", False)],
+)
+def test_a_commit_that_a_person_changed_is_no_session_s(day: Repo, what: str, rebased: bool) -> None:
     swap(day, "S1", "line 3\n", "line 3\nthree\n")
     day.commit("S1", "-m", "Say three")
     if what != "message":
@@ -252,6 +252,8 @@ def test_a_commit_that_a_person_changed_is_no_session_s(day: Repo, what: str) ->
         day.git("add", "f")
     words = ("-m", "Say it\n\nRalph-Session: S1") if what == "message" else ("--no-edit",)
     day.git("commit", "-q", "--amend", *words)
+    if rebased:
+        _rebased(day)
     day.ralph("uncommit", "--session", "S1", code=4)
 
 
