@@ -20,6 +20,7 @@ from gitralph.git.texts import is_binary
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay, text_id
 from gitralph.lines import choose, pieces
+from gitralph.lines.attempt import FORM, LEAVE, WORDS, Attempt
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
@@ -165,9 +166,9 @@ def _follow(scene: Scene, state: PathState, steps: Sequence[Step]) -> str:
     kept.
     """
     if scene.by_person:
-        return choose.LEAVE  # the person asks for the unrecorded lines themselves
+        return LEAVE  # the person asks for the unrecorded lines themselves
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
-        return choose.LEAVE
+        return LEAVE
     content = scene.contents[state.path]
     now = (text_chain.content_id(content), f"{content.mode:o}" if content.mode else None)
     first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
@@ -180,8 +181,8 @@ def _follow(scene: Scene, state: PathState, steps: Sequence[Step]) -> str:
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
     if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
-        return choose.FORM
-    return choose.WORDS
+        return FORM
+    return WORDS
 
 
 def _on_its_lines(
@@ -196,11 +197,11 @@ def _on_its_lines(
     where = [n.lines for n in kept if n.lines]
     if scene.by_person:
         return found, ()
-    if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
+    if found.refused or known.seen.blocks or not (where or how == LEAVE):
         return found, ()
-    look = choose.Attempt(known.pieces, scene.own, known.steps)
-    if how == choose.LEAVE:
-        look.follow(choose.WORDS)
+    look = Attempt(known.pieces, scene.own, known.steps)
+    if how == LEAVE:
+        look.follow(WORDS)
     shown_lines = list(enumerate(known.pieces.weave.shown, 1))
     births = {line for unit in look.followed for line in known.pieces.births(unit)}
     told = {n for first, last in where for n in range(first, last + 1)}

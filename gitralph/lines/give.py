@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind
-from gitralph.lines.choose import WORDS, Attempt
+from gitralph.lines.attempt import WORDS, Attempt
+from gitralph.lines.bonds import Bonds
 from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import Step, Take
@@ -81,14 +82,14 @@ class _Ways:
         look.wanted |= free
         self.bonds = [
             bond
-            for bond in look.bonds()
+            for bond in Bonds(look, steps).find()
             if known.weave.hunks[bond.hunk].unit in free
             and not (bond.soft or bond.kind is Kind.IN_A_NEW_FILE)
         ]
         self.followed = dict[int, str]()
         others = {units[unit].owner for unit in known.by_unit} - {None, *owners}
         for owner in sorted(filter(None, others)):
-            theirs = Attempt(known, {owner}, steps)
+            theirs = Attempt(known, {owner}, steps, look.past)
             theirs.follow(WORDS)
             self.followed |= {unit: owner for unit in theirs.followed if known.births(unit)}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitralph.lines.choose import Attempt
+from gitralph.lines.attempt import Attempt
+from gitralph.lines.past import Past
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import step_of
 from gitralph.lines.text import split_lines
@@ -83,8 +84,9 @@ def standing(known: Pieces, keys: set[str]) -> list[int]:
 
 
 def _written_over(known: Pieces) -> Iterator[int]:
+    past = Past(known)
     for owner in {unit.owner for unit in known.weave.units if unit.owner is not None}:
-        commit = Attempt(known, {owner}, ())
+        commit = Attempt(known, {owner}, past=past)
         yield from (unit for unit in commit.own if any(map(commit.is_written_over, known.births(unit))))
 
 

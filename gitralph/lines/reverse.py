@@ -19,8 +19,9 @@ from itertools import chain
 from typing import Literal
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.lines.choose import Attempt, Bond
+from gitralph.lines.bonds import Bond
 from gitralph.lines.neighbours import out_of_place
+from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
 from gitralph.lines.terms import UNRECORDED, LeftEdit, Reversal, Step, step_of
 from gitralph.lines.text import all_words, difference, is_telling, split_lines
@@ -140,7 +141,7 @@ class _Turn:
     def __init__(self, known: Pieces, owners: Collection[str], way: Way) -> None:
         self.known, self.weave, self.owners, self.way = known, known.weave, owners, way
         self.kind = Kind.WROTE_SINCE if way == "restore" else Kind.BUILT_ON
-        self.choice = Attempt(known, owners)
+        self.past = Past(known)
         self.units = set[int]()
         self.changes = dict[int, bool]()
         """The lines whose state on disk changes, each with whether it will stand."""
@@ -182,7 +183,7 @@ class _Turn:
             return not known.on_disk(line) or not known.in_head[EXISTS]
         is_old = known.born_by(line) == BASE and self.weave.says(line)
         is_past = is_old and self.weave.content(line) in known.were_in_head
-        return known.on_disk(line) or not (is_past or self.choice.is_over(line))
+        return known.on_disk(line) or not (is_past or self.past.is_over(line))
 
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
@@ -241,7 +242,7 @@ class _Turn:
             return any(weave.owner_of(each[0]) is None for x in taken for each in known.changes[x][-1:])
         killers = set(map(self._taker, brought)) - {BASE, unit}
         gaps = {killer for killer in killers if weave.units[killer].owner is None}
-        if any(known.births(gap) and self.choice.corrects(gap, unit) for gap in gaps):
+        if any(known.births(gap) and self.past.corrects(gap, unit) for gap in gaps):
             return False
         return bool(gaps) or any(map(self.is_lost, killers))
 
@@ -303,13 +304,13 @@ class _Turn:
         for line in (x for x in made.touched() if x > NEWLINE):
             is_ours = known.unit(line) in self.units
             is_gone = not known.on_disk(line) and not is_ours and line not in made.dels
-            is_over = self.way == "undo" and (bool(known.in_head[line]) or self.choice.is_over(line))
+            is_over = self.way == "undo" and (bool(known.in_head[line]) or self.past.is_over(line))
             comes = self.changes.get(line)
             if comes or self.way == "restore" or (is_gone and not is_over):
                 same = weave.seen[weave.line[line]] if weave.is_only(line, 1) else ()
                 same = [x for x in same if x != line and not known.in_head[x]]
                 again = (x for x in same if comes or weave.repeats(x, line))
-                for over in (self.choice.replaced_by(line), frozenset(again)):
+                for over in (self.past.replaced_by(line), frozenset(again)):
                     yield from (Bond(number, unit, self.kind) for unit in sorted(self._staying(over, number)))
             for last, _, _ in self._history(line)[-1:] if is_ours and self.way == "undo" else ():
                 if weave.owner_of(last) not in {None, *self.owners}:

@@ -3,7 +3,7 @@
 import pytest
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.lines import choose
+from gitralph.lines import attempt
 from gitralph.lines.terms import LEFT_OUT, UNRECORDED
 from tests.lines.texts import File, text
 
@@ -133,7 +133,7 @@ def test_a_wrong_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     file = three()
     file.edit("s1", MINE, TWO, THREE)
     file.edit("s2", MINE, TWO, YOURS)
-    monkeypatch.setattr(choose.Attempt, "takes", lambda *_: True)
+    monkeypatch.setattr(attempt.Attempt, "takes", lambda *_: True)
     assert file.refuses("s1") == {"stale"}
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from gitralph.lines import choose, reverse
+from gitralph.lines import choose, past, reverse
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import pieces
 from gitralph.lines.terms import Step
@@ -110,14 +110,14 @@ def test_a_piece_that_many_lines_lead_to_is_asked_once(monkeypatch: pytest.Monke
         for at, (owner, (before, after)) in enumerate(zip(owners, pairwise(texts), strict=True))
     ]
     asked = 0
-    corrects = choose.Attempt.corrects
+    corrects = past.Past.corrects
 
-    def asking(self: choose.Attempt, gap: int, over: int) -> bool:
+    def asking(self: past.Past, gap: int, over: int) -> bool:
         nonlocal asked
         asked += 1
         assert asked < 5_000
         return corrects(self, gap, over)
 
-    monkeypatch.setattr(choose.Attempt, "corrects", asking)
+    monkeypatch.setattr(past.Past, "corrects", asking)
     choose.separate(b"\na\nc\n\xff\n", steps, None, owners={"s1"})
     assert asked

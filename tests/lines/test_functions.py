@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.lines.choose import LEAVE, separate
+from gitralph.lines.attempt import LEAVE
+from gitralph.lines.choose import separate
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
 

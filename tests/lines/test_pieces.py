@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.lines import choose
+from gitralph.lines import attempt, choose
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import UNRECORDED, Step
@@ -104,7 +104,7 @@ def test_a_line_that_one_gap_takes_away_and_brings_back_stays() -> None:
 
 
 def all_pieces(known: Pieces) -> list[int]:
-    choice = choose.Attempt(known, {"s1"})
+    choice = attempt.Attempt(known, {"s1"})
     choice.wanted = set(range(len(known.weave.units)))
     return [x for x in known.weave.order() if choice.shows(x)]
 

@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitralph.base.kinds import Kind
-from gitralph.lines.choose import LEAVE, separate
+from gitralph.lines.attempt import LEAVE
+from gitralph.lines.choose import separate
 from gitralph.lines.fold import fold
 from gitralph.lines.linediff import hunks
 from gitralph.lines.materialize import flags_of, states, text_of

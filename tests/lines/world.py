@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitralph.lines import choose
-from gitralph.lines.choose import LEAVE
+from gitralph.lines.attempt import LEAVE
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Separation, Step
 

@@ -1,0 +1,253 @@
+"""What became of a piece: whether it is over, taken back, replaced or corrected.
+
+The texts alone tell it, whoever commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import Step, step_of
+from gitralph.lines.text import has_words
+from gitralph.lines.weave import END, EXISTS, NEWLINE, START, Hunk
+
+DEEP = 50
+"""So many edits on top of one another are followed."""
+
+
+class Past:
+    """The questions about one path, each with the answers that it gave.
+
+    Many lines lead to one piece, and each way to it asks again: without the answers the work doubles with
+    each step.
+    """
+
+    def __init__(self, known: Pieces, steps: Sequence[Step] = ()) -> None:
+        self.known, self.weave = known, known.weave
+        moves = {step.key: step for step in steps if step.onto or step.came}
+        self.moves = {
+            n: moves[step_of(unit.key)].came
+            for n, unit in enumerate(known.weave.units)
+            if step_of(unit.key) in moves
+        }
+        """For each piece that brought a moved file: the lines that HEAD had, see `Step.came`."""
+        self._over = dict[int, bool]()
+        self._ended = dict[int, bool]()
+        self._begun = dict[int, bool]()
+        self._removed = dict[int, frozenset[int]]()
+        self._replaced_whole = dict[tuple[int, int], bool]()
+        self._corrects = dict[tuple[int, int], bool]()
+        self._replaced_by = dict[frozenset[int], frozenset[int]]()
+        self._over_hunks = dict[int, frozenset[int]]()
+        self._covered = dict[int, bool]()
+        self._seen = dict[tuple[int, int, int], bool]()
+
+    def is_over(self, line: int) -> bool:
+        """Tell whether a line that is gone stays gone:
+
+        HEAD had a text without it, or has what replaced it.
+        """
+        known = self.known
+        if line not in self._over:
+            self._over[line] = known.is_settled(line) or known.is_replaced_in_head(line)
+        return self._over[line]
+
+    def has_ended(self, unit: int) -> bool:
+        """Tell whether HEAD has a line of a piece, or the piece was taken back."""
+        if unit not in self._ended:
+            is_in_head = any(self.known.in_head[x] for x in self.known.births(unit))
+            self._ended[unit] = is_in_head or self.is_taken_back(unit)
+        return self._ended[unit]
+
+    def is_taken_back(self, unit: int) -> bool:
+        """Tell whether a piece was taken back: all it brought is gone, and all it removed is there."""
+        known = self.known
+        births, taken = known.births(unit), known.taken(unit)
+        if not all(map(known.is_history, births)) or not all(map(known.on_disk, taken)):
+            return False
+        return bool(taken) or not any(self.came(known.unit(x)) for x in births)
+
+    def came(self, unit: int) -> list[int]:
+        """The lines that a piece brought, and those that it brought back, as a block that moves again."""
+        made = [self.weave.hunks[n] for n in self.weave.units[unit].hunks]
+        back = [x for each in made for x in each.undels if x > NEWLINE]
+        return [*self.known.births(unit), *back]
+
+    def is_replaced_whole(self, unit: int, killer: int) -> bool:
+        """Tell whether another piece replaced all lines of a piece and kept no word of them."""
+        if (unit, killer) not in self._replaced_whole:
+            self._replaced_whole[unit, killer] = self._is_replaced_whole(unit, killer)
+        return self._replaced_whole[unit, killer]
+
+    def _is_replaced_whole(self, unit: int, killer: int) -> bool:
+        known = self.known
+        births = known.births(unit)
+        if known.taken(unit) or any(known.unit(x) != killer for x in births):
+            return False
+        is_told = any(map(known.weave.says, births))
+        return is_told and known.words(births).isdisjoint(known.words(self.came(killer)))
+
+    def never_comes(self, line: int) -> bool:
+        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
+
+        A gap may be what git merged and what a person wrote beside it, so it is no one piece.
+        """
+        known = self.known
+        unit = known.brought_by(line)
+        if unit not in self._begun:
+            births = known.births(unit) if self.weave.units[unit].owner is not None else []
+            self._begun[unit] = any(known.in_head[x] and self.weave.says(x) for x in births)
+        return self._begun[unit] or self.is_over(line)
+
+    def removed_by(self, unit: int) -> frozenset[int]:
+        """What HEAD has and a piece took away, as numbers of lines' texts."""
+        if unit not in self._removed:
+            gone = filter(self.known.is_removed, self.known.by_unit.get(unit, ()))
+            self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
+        return self._removed[unit]
+
+    def replaced_by(self, line: int) -> frozenset[int]:
+        """All lines that were ever put in the place of a line, or in the place of such a line."""
+        took = self._takers(line)
+        if took not in self._replaced_by:
+            found, todo = set[int](), list(took)
+            while todo:
+                number = todo.pop()
+                if number not in found:
+                    found.add(number)
+                    todo += self._over_hunk(number)
+            births = (self.weave.hunks[number].births for number in found)
+            self._replaced_by[took] = frozenset[int]().union(*births)
+        return self._replaced_by[took]
+
+    def _takers(self, line: int) -> frozenset[int]:
+        return frozenset(number for number, stands, _ in self.known.changes.get(line, ()) if not stands)
+
+    def _over_hunk(self, number: int) -> frozenset[int]:
+        if number not in self._over_hunks:
+            births = self.weave.hunks[number].births
+            self._over_hunks[number] = frozenset[int]().union(*map(self._takers, births))
+        return self._over_hunks[number]
+
+    def has_other_version(self, made: Hunk) -> bool:
+        """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
+        known = self.known
+        between = self.weave.between(made.left, made.right)
+        return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
+
+    def lies_in_lost(self, made: Hunk, line: int) -> bool:
+        """Tell whether HEAD lost a replaced line with a line beside it, which the file still has."""
+        known, birth = self.known, self.weave.birth
+        return any(
+            x not in (START, END)
+            and birth[x] == birth[line]
+            and known.on_disk(x)
+            and not known.in_head[x]
+            and self.weave.content(x) in known.were_in_head
+            for x in (made.left, made.right)
+        )
+
+    def corrects(self, gap: int, over: int) -> bool:
+        """Tell whether the writer of a gap saw the lines that it took, see rule 5."""
+        if (gap, over) not in self._corrects:
+            self._corrects[gap, over] = self._has_half(gap, over)
+        return self._corrects[gap, over]
+
+    def _has_half(self, gap: int, over: int) -> bool:
+        """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.
+
+        Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
+        the gap that HEAD has already do not count: they were committed, and the session's lines came beside
+        them later. Words of one character and words that HEAD has do not count, where there are others: every
+        function says some.
+        """
+        known, weave = self.known, self.weave
+        if any(self.has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
+            return False
+        taken = set(known.taken(gap))
+        gone = [x for x in known.births(over) if x in taken]
+        brought = known.words(gone) - known.words(self._under(over)) or known.words(gone)
+        brought = {x for x in brought - known.words_of_head if len(x) > 1} or brought
+        came = [x for x in known.births(gap) if not known.in_head[x]]
+        return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
+
+    def _under(self, unit: int) -> list[int]:
+        """What a piece replaced: in place of lines of the same owner that HEAD lacks, what these replaced."""
+        known, found, units = self.known, list[int](), [unit]
+        for one in units:
+            for line in known.taken(one):
+                under = known.brought_by(line)
+                if known.in_head[line] or self.weave.units[under].owner != self.weave.units[unit].owner:
+                    found.append(line)
+                elif under not in units:
+                    units.append(under)
+        return found
+
+    def is_of_move(self, line: int) -> bool:
+        """Tell whether a line came with a moved file, and HEAD or nobody's file had it under the old name."""
+        return self.weave.content(line) in self.moves.get(self.known.brought_by(line), ())
+
+    def is_on_moved(self, gap: int, over: int) -> bool:
+        """Tell whether a gap changed lines that came with a moved file, and brought no others back."""
+        made = [self.weave.hunks[n] for n in self.weave.units[gap].hunks]
+        is_other = any(self.has_other_version(one) or any(x > NEWLINE for x in one.undels) for one in made)
+        return bool(self.moves.get(over)) and not is_other
+
+    def is_covered(self, line: int) -> bool:
+        """Tell whether an edit that HEAD lacks has replaced a line and still shows (rule 4).
+
+        HEAD gets the line all the same, and the edit goes on top of it later.
+        """
+        if line not in self._covered:
+            self._covered[line] = self._is_covered(line)
+        return self._covered[line]
+
+    def _is_covered(self, line: int) -> bool:
+        known = self.known
+        unit, killer = known.brought_by(line), known.unit(line)
+        if self.is_over(line) or self.has_ended(unit):
+            return False
+        if known.is_undone(line) and not any(map(known.on_disk, known.births(killer))):
+            return False
+        is_moved = self.is_of_move(line)
+        if self.weave.units[killer].owner is None and not is_moved and not self.corrects(killer, unit):
+            return False
+        return self.is_seen(killer, unit) and (is_moved or not self.is_replaced_whole(unit, killer))
+
+    def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
+        """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
+        key = (unit, over, depth)
+        if key not in self._seen:
+            self._seen[key] = self._is_seen(unit, over, depth)
+        return self._seen[key]
+
+    def _is_seen(self, unit: int, over: int, depth: int) -> bool:
+        known, weave = self.known, self.weave
+        if depth > DEEP:
+            return False
+        is_gap = weave.units[unit].owner is None
+        if is_gap and not self.corrects(unit, over) and not self.is_on_moved(unit, over):
+            return False
+        births = known.births(unit)
+        if any(known.in_head[x] for x in births):
+            return False
+        if known.on_disk(EXISTS) and any(EXISTS in weave.hunks[n].dels for n in weave.units[unit].hunks):
+            return False  # a deletion shows only while the file is gone
+        came = self.came(unit)
+        if any(map(known.on_disk, [x for x in came if weave.says(x)] or came)):
+            return True
+        if any(known.left_head(x) for x in known.taken(unit) if known.brought_by(x) != over):
+            return False  # HEAD has made the removal, too, so nothing will go on top later
+        if births:
+            return any(
+                self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births) if killer != unit
+            )
+        if any(map(known.on_disk, known.births(over))):
+            return True
+        if known.is_swept(unit):
+            return False
+        taken = known.taken(over)
+        # a brace comes and goes with other blocks as well
+        taken = [x for x in taken if has_words(weave.content(x))] or taken
+        return any(known.is_removed(x) and known.unit(x) == over for x in taken)
