@@ -37,4 +37,7 @@ def as_pathspec(ctx: Context, path: bytes) -> str:
 
 def as_name(ctx: Context, path: bytes) -> str:
     """The same for a command that takes names of files, not pathspecs."""
-    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else as_pathspec(ctx, path)
+    if not can_be_typed(ctx, path):
+        return as_pathspec(ctx, path)
+    below = _below(ctx, path)
+    return shlex.quote("./" + below if below.startswith("-") else below)

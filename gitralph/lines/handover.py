@@ -127,10 +127,10 @@ def _operate(weave: Weave, made: Hunk, index: int, atom: int, visible: bool) -> 
 
 def _take_file(weave: Weave, made: Hunk, index: int, take: Take) -> None:
     """Let the first given lines of a file that nobody recorded making bring the file along."""
-    if is_nobodys(weave, _last(weave, EXISTS)) and (made.touched() or not (take.count or take.removed)):
-        exists = weave.visible(EXISTS)
-        weave.operate(EXISTS, index, exists)
-        (made.undels if exists else made.dels).append(EXISTS)
+    last, exists = _last(weave, EXISTS), weave.visible(EXISTS)
+    if is_nobodys(weave, last) and (made.touched() or not (take.count or take.removed)):
+        (weave.hunks[last].undels if exists else weave.hunks[last].dels).remove(EXISTS)
+        _operate(weave, made, index, EXISTS, exists)
 
 
 def _last(weave: Weave, atom: int) -> int:

@@ -23,7 +23,7 @@ from gitralph.lines.bonds import Bond
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
-from gitralph.lines.terms import UNRECORDED, LeftEdit, Reversal, Step, step_of
+from gitralph.lines.terms import FORMATTED, UNRECORDED, LeftEdit, Reversal, Step, step_of
 from gitralph.lines.text import all_words, difference, is_telling, split_lines
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
@@ -53,7 +53,8 @@ def undone(
     `keys` are keys of steps or names of pieces. Pieces on which others built are refused, or stay with
     `skip`.
     """
-    return _settled(_Turn(known, owners, "undo"), _pieces_of(known, owners, keys), steps, skip)
+    units = _pieces_of(known, owners, keys)
+    return _settled(_Turn(known, owners, "undo"), units | _formatted(known, units), steps, skip)
 
 
 def redone(known: Pieces, steps: Sequence[Step], owners: Collection[str], keys: Collection[str]) -> Reversal:
@@ -116,6 +117,17 @@ def _pieces_of(known: Pieces, owners: Collection[str], keys: Collection[str] | N
     }
 
 
+def _formatted(known: Pieces, units: Collection[int]) -> set[int]:
+    """The pieces by which another session's shell formatted lines of these pieces, and no other lines."""
+    return {
+        number
+        for number, unit in enumerate(known.weave.units)
+        if unit.key.startswith(FORMATTED)
+        and known.taken(number)
+        and all(known.brought_by(x) in units for x in known.taken(number))
+    }
+
+
 def _settled(turn: _Turn, units: set[int], steps: Sequence[Step], skip: bool = False) -> Reversal:
     """Turn the pieces less those with something in the way; each round lets at least one stay."""
     left = list[LeftEdit]()
@@ -145,6 +157,8 @@ class _Turn:
         self.units = set[int]()
         self.changes = dict[int, bool]()
         """The lines whose state on disk changes, each with whether it will stand."""
+        self.homeless = set[int]()
+        """The lines that would come back, but there is no file."""
         self._asked = dict[tuple[frozenset[int], int], set[int]]()
         self._histories = dict[int, list[Change]]()
         self._below_hunk = dict[int, frozenset[int]]()
@@ -156,7 +170,9 @@ class _Turn:
             stands = self._stands(line) if self._is_open(line) else self.known.on_disk(line)
             if stands != self.known.on_disk(line):
                 self.changes[line] = stands
+        self.homeless = set[int]()
         if not self.shows(EXISTS):  # an absent file gets no lines
+            self.homeless = {line for line, stands in self.changes.items() if stands}
             self.changes = {line: stands for line, stands in self.changes.items() if not stands}
 
     def hunks(self) -> Iterator[tuple[int, Hunk]]:
@@ -179,11 +195,21 @@ class _Turn:
             # a file that was made once and that HEAD has was committed since; one made anew perhaps not
             is_settled = not went or known.credit(line) < known.agreed
             return not (known.in_head[line] and known.on_disk(line) and is_settled)
-        if known.in_head[line]:  # a moved file has its lines from HEAD, and they go with the file
-            return not known.on_disk(line) or not known.in_head[EXISTS]
+        if known.in_head[line]:
+            # A moved file has its lines from HEAD, and they go with the file. Where the session put back what
+            # somebody had taken away, it is taken away again.
+            return not known.on_disk(line) or not known.in_head[EXISTS] or self._is_put_back(line)
         is_old = known.born_by(line) == BASE and self.weave.says(line)
         is_past = is_old and self.weave.content(line) in known.were_in_head
         return known.on_disk(line) or not (is_past or self.past.is_over(line))
+
+    def _is_put_back(self, line: int) -> bool:
+        """Tell whether the turned pieces put a line of HEAD back that somebody else had taken away."""
+        changes = [each for each in self.known.changes.get(line, ()) if line > NEWLINE]
+        if len(changes) < 2 or changes[-1][0] < self.known.agreed:
+            return False
+        taker = self.weave.owner_of(changes[-2][0])
+        return changes[-1][1] and self.known.unit(line) in self.units and taker not in self.owners
 
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
@@ -233,18 +259,24 @@ class _Turn:
             return False
         made = [weave.hunks[number] for number in weave.units[unit].hunks]
         brought = [x for each in made for x in (*each.births, *each.undels) if x != NEWLINE]
+        brought = [x for x in brought if x != EXISTS] or brought  # a file made anew is known by its lines
         if any(known.on_disk(x) or (known.in_head[x] and x != EXISTS) for x in brought):
             return False
         if any(weave.says(x) and weave.content(x) in passed for x in known.births(unit)):
             return False
         if not brought:
-            taken = (x for each in made for x in each.dels if x != NEWLINE and known.on_disk(x))
-            return any(weave.owner_of(each[0]) is None for x in taken for each in known.changes[x][-1:])
+            taken = ((x, n) for n in weave.units[unit].hunks for x in weave.hunks[n].dels if x != NEWLINE)
+            return any(known.on_disk(x) and self._is_back_by_gap(x, number) for x, number in taken)
         killers = set(map(self._taker, brought)) - {BASE, unit}
         gaps = {killer for killer in killers if weave.units[killer].owner is None}
         if any(known.births(gap) and self.past.corrects(gap, unit) for gap in gaps):
             return False
         return bool(gaps) or any(map(self.is_lost, killers))
+
+    def _is_back_by_gap(self, line: int, number: int) -> bool:
+        """Tell whether gaps alone brought a line back since a hunk took it, first and last."""
+        back = [n for n, stands, _ in self.known.changes[line] if stands and n > number]
+        return all(self.weave.owner_of(n) is None for n in (*back[:1], *back[-1:]))
 
     def _taker(self, line: int) -> int:
         """The piece that took a line away; also a gap that did again what the owners had done."""
@@ -401,8 +433,14 @@ class _Turn:
                 yield Bond(number, maker, self.kind)
         if not known.on_disk(EXISTS) and self.way == "undo" and self.weave.units[maker].owner is not None:
             for number, made in self.hunks() if maker not in self.units else ():
-                if any(x > NEWLINE and not known.in_head[x] and known.unit(x) == maker for x in made.births):
+                is_gone = any(
+                    not known.in_head[x] and known.unit(x) == maker for x in made.births if x > NEWLINE
+                )
+                if is_gone or any(x in self.homeless and known.is_removed(x) for x in made.dels):
                     yield Bond(number, maker, self.kind)
+        if self.way != "undo" and any(x > NEWLINE for x in self.homeless):
+            first = known.brought_by(EXISTS)
+            yield from (Bond(number, first, Kind.NEEDS_FIRST) for number, _ in self.hunks())
 
     # --- the answer ---
 

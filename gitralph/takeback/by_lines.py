@@ -13,7 +13,7 @@ from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
-from gitralph.lines.terms import Reversal
+from gitralph.lines.terms import Reversal, step_of
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
@@ -61,10 +61,17 @@ def standing(found: Survey, path: bytes) -> list[str]:
 
 def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal:
     """The file without these steps, or without these pieces of steps."""
-    known = found.texts(path)
-    if keys is not None:  # edits made before a move go back together with the move
-        keys = {*keys, *(key + ARRIVED for key in keys)}
-    return reverse.undone(known.pieces, known.steps, found.scene.own, keys, skip)
+    known, own = found.texts(path), found.scene.own
+    if keys is None:
+        return reverse.undone(known.pieces, known.steps, own, None, skip)
+    # edits made before a move go back together with the move, or stay with it
+    keys = {*keys, *(key + ARRIVED for key in keys)}
+    answer = reverse.undone(known.pieces, known.steps, own, keys, skip)
+    stays = {step_of(unit) for one in answer.left for unit in one.units}
+    stays |= {key.removesuffix(ARRIVED) for key in stays}
+    if answer.refused or stays.isdisjoint(key for key in keys if key.endswith(ARRIVED)):
+        return answer
+    return reverse.undone(known.pieces, known.steps, own, keys - stays, skip)._replace(left=answer.left)
 
 
 def apart(found: Survey, path: bytes, units: Collection[str]) -> list[tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 First comes what the session itself took back, the latest undo first. Then comes what a checkout, a reset, a
 dropped stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
+An undone edit in whose place the session wrote what is lost stays undone.
 """
 
 from dataclasses import dataclass, field, replace
@@ -51,13 +52,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
                 if any(path in one.records for one in undos):
                     made.left.append(found.barred[path])
                 continue
-            answer = _path(found, path, undos, made.call)
-            if isinstance(answer, Left):
-                made.left.append(answer)
-            elif isinstance(answer, list):
-                made.left.extend(answer)
-            elif answer is not None:
-                made.changes.append(answer)
+            _take_path(found, path, undos, made)
     return made
 
 
@@ -70,31 +65,33 @@ class _Way:
     records: list[tuple[Record, bytes | None]] = field(default_factory=list)
 
 
-def _path(
-    found: Survey, path: bytes, undos: list[UndoCall], call: str
-) -> Replacement | Left | list[Left] | None:
+def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan) -> None:
     mine = [one.records[path] for one in undos if path in one.records]
     if by_lines.whole_only(found, path) is not None:
-        return whole_files.redone(found, path, mine[0], RESTORE, call) if mine else None
+        made.take(whole_files.redone(found, path, mine[0], RESTORE, made.call) if mine else None)
+        return
     stale = by_lines.why_untold(found, path)
     if stale is not None:
-        return stale if mine else None
-    way = _Way(found.content(path), found.texts(path))
+        made.take(stale if mine else None)
+        return
+    way, left = _Way(found.content(path), found.texts(path)), list[Left]()
     for undo in mine:
         back = by_lines.redone(found, way.known, undo)
         if back.refused:
-            return by_lines.lefts(path, back)
+            left = by_lines.lefts(path, back)
+            break
         if back.units:
-            _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
+            _go(found, path, way, REDO, made.call, back, mode_before(way.content, undo))
     lost = by_lines.restored(found, way.known)
     if lost.refused:
-        return by_lines.lefts(path, lost)
-    if lost.units:
-        _go(found, path, way, RESTORE, call, lost, _mode(found, path))
-    if not way.records:
-        return None
-    length = found.states[path].journal.length
-    return Replacement(path, found.content(path), way.content, length, tuple(way.records))
+        left = left or by_lines.lefts(path, lost)
+    elif lost.units:
+        _go(found, path, way, RESTORE, made.call, lost, _mode(found, path))
+        left = [one._replace(optional=True) for one in left]
+    made.left.extend(left)
+    if way.records and not any(one.refuses for one in left):
+        length = found.states[path].journal.length
+        made.changes.append(Replacement(path, found.content(path), way.content, length, tuple(way.records)))
 
 
 def _go(

@@ -16,12 +16,14 @@ from gitralph.base.quote import shown
 from gitralph.commit import cleanup
 from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
+from gitralph.decide.path_texts import ARRIVED
 from gitralph.git import index
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
-from gitralph.git.typed import as_name
+from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
+from gitralph.lines.terms import step_of
 from gitralph.records import over_time
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files
@@ -136,7 +138,7 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
     if refusals and not request.skip:
         # Plan once more, so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
-        ways = _next_commands(ctx, request, op, refusals, more)
+        ways = _next_commands(ctx, request, op, refusals, planner, more)
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
 
 
@@ -218,8 +220,17 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
     waiting = [edit for edit in _edits(in_order(found)) if any(_stands(found, *row) for row in edit)]
     for edit in waiting[-request.last :]:
         for path, record in edit:
-            chosen.setdefault(path, set()).add(str(record.offset))
+            chosen.setdefault(path, set()).update(_with_brought(found, path, record))
     return chosen
+
+
+def _with_brought(found: Survey, path: bytes, record: Record) -> set[str]:
+    """The key of a record, and for a redo those of the edits that it brought back: these have the credit."""
+    keys, by_key = {str(record.offset)}, {str(r.offset): r for r in found.own(path)}
+    for unit in record.units if record.op == REDO else ():
+        undo = by_key.get(step_of(unit))
+        keys |= {step_of(name).removesuffix(ARRIVED) for name in (undo.units if undo else ())}
+    return keys
 
 
 def _refuse_unknown(found: Survey, call: str) -> None:
@@ -243,13 +254,14 @@ def refuse_unknown(ctx: Context, call: str) -> None:
 
 
 def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:
-    """Group records into edits: the two ends of a rename are one edit, with what the same call changed."""
+    """Group records into edits: both ends of a rename with what the same call changed, and all of a redo."""
     out: list[list[tuple[bytes, Record]]] = []
     for path, record in rows:
         # The hook records both ends of a rename in one event, one right behind the other. So nothing of this
         # session stands between them.
         is_end = record.op == "rename-to" and out and out[-1][0][1].op == "rename-from"
-        if is_end or (out and _is_of_move(*out[-1][-1], path, record)):
+        is_same = record.op in DONE and out and out[-1][0][1].call == record.call
+        if is_end or is_same or (out and _is_of_move(*out[-1][-1], path, record)):
             out[-1].append((path, record))
         else:
             out.append([(path, record)])
@@ -264,19 +276,26 @@ def _is_of_move(before: bytes, move: Record, path: bytes, record: Record) -> boo
 
 def _stands(found: Survey, path: bytes, record: Record) -> bool:
     """True while something of a record is in the file and in no commit."""
-    if path in found.barred or (found.scene.is_as_in_head(path) and not _is_taken_away(found, path)):
+    if path in found.barred or _is_nothing(found, path):
         return False
     # A path without lines has nothing to look for in the file, so the chain of texts tells.
     if by_lines.whole_only(found, path) is not None:
         return any(record is one for one in whole_files.standing(found, path))
-    return str(record.offset) in found.kept(path, by_lines.standing)
+    return str(record.offset) in found.kept(path, by_lines.standing) or _mode_stands(found, path, record)
+
+
+def _mode_stands(found: Survey, path: bytes, record: Record) -> bool:
+    """True where a record set the executable bit as it stands, other than in HEAD."""
+    content, head = found.content(path), found.scene.reader.entry(path)
+    is_other = head is not None and head.mode in FILES and content.mode in FILES and content.mode != head.mode
+    return is_other and record.mode[0] != record.mode[1] == f"{content.mode:o}"
 
 
 # --- one path ---
 
 
 def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
-    if found.scene.is_as_in_head(path) and not _is_taken_away(found, path):
+    if _is_nothing(found, path):
         return
     why = by_lines.whole_only(found, path)
     if why is not None:
@@ -297,6 +316,15 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
         mode = _mode_then(found, path)
         made.changes.append(by_lines.change(found, path, UNDO, made.call, taken, mode))
     _take_mode(found, path, keys, made)
+
+
+def _is_nothing(found: Survey, path: bytes) -> bool:
+    """True for a file as in HEAD, where no line of others that HEAD never had went from it."""
+    if not found.scene.is_as_in_head(path):
+        return False
+    if found.content(path).absent:
+        return not _is_taken_away(found, path)
+    return by_lines.whole_only(found, path) is not None
 
 
 def _is_taken_away(found: Survey, path: bytes) -> bool:
@@ -374,7 +402,7 @@ _MOST = 5
 
 
 def _next_commands(
-    ctx: Context, request: UndoRequest, op: str, refusals: list[Left], more: bool
+    ctx: Context, request: UndoRequest, op: str, refusals: list[Left], planner: Planner, more: bool
 ) -> list[str]:
     """Hints after a refusal: who stands in the way; then, where ``more``, how to do the rest without it."""
     session = request.session
@@ -386,12 +414,20 @@ def _next_commands(
     if op == UNDO:
         others = {name for one in refusals for name in one.sessions} if not ctx.is_agent else set[str]()
         for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
-            other = shlex.quote(ctx.called(name))
-            out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
+            # two may stand in each other's way
+            if not any(one.refuses for one in planner(ctx, UndoRequest(name)).left):
+                other = shlex.quote(ctx.called(name))
+                out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
         if more:
             words = ["git ralph undo --session", shlex.quote(ctx.called(session))]
             words += ["--call", shlex.quote(request.call)] if request.call is not None else []
             words += ["--last", str(request.last)] if request.last is not None else []
             words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
             out.append(" ".join(words) + "  # leaves it")
+    for one in refusals[:_MOST] if op != UNDO else ():
+        for name in one.sessions if one.why.kind is Kind.NEEDS_FIRST else ():
+            if name != decision.UNRECORDED:
+                out.append(f"git ralph restore --session {shlex.quote(ctx.called(name))}  # comes first")
+            else:
+                out.append(f"git checkout -- {as_pathspec(ctx, one.path)}  # brings the file back")
     return list(dict.fromkeys(out))

@@ -243,3 +243,74 @@ def test_what_was_built_on_a_persons_line_that_is_gone_is_never_passed_over(day:
     swap(day, None, "line 6\n", "H6\n")
     restore(day, "S1")
     assert text(day) == ten(l2="B2", l6="A6", l9="A9" if more else "line 9")
+
+
+@pytest.mark.parametrize("gone", ["rm", "mv"])
+@pytest.mark.parametrize("maker", ["S1", "S2"])
+def test_a_file_that_was_made_anew_comes_back_as_it_was(day: Repo, gone: str, maker: str) -> None:
+    """A checkout brought the old file back over it."""
+    shells.run(day, "S1", "rm f" if gone == "rm" else "mv f m")
+    day.edit(maker, "f", "one\ntwo\n")
+    day.git("checkout", "--", "f")
+    for who in dict.fromkeys([maker, "S1"]):
+        restore(day, who)
+    assert text(day) == "one\ntwo\n"
+
+
+def test_the_second_try_comes_back_and_the_first_stays_undone(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "first try\n")
+    undo(day, "S1")
+    swap(day, "S1", "line 3\n", "second try\n")
+    day.git("checkout", "--", "f")
+    found = restore(day, "S1")
+    assert (found["status"], text(day)) == ("restored", ten(l3="second try"))
+    assert "left" in " ".join(found["notes"]) or found["left"]
+    day.commit("S1")
+    assert head(day) == text(day)
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_an_edit_after_an_undone_move(day: Repo, committed: bool) -> None:
+    """The move was taken back by the session; what a checkout threw away later is another thing."""
+    shells.run(day, "S1", "mv f m")
+    undo(day, "S1")
+    if committed:
+        swap(day, "S2", "line 3\n", "three\n")
+        day.commit("S2")
+    swap(day, "S1", "line 8\n", "eight\n")
+    there = text(day)
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == there
+
+
+def test_an_undone_line_in_a_block_that_was_lost(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\nx\n")
+    swap(day, "S1", "two\n", "two\ny\n")
+    undo(day, "S1", "--last", "1")
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l2="two\nx")
+
+
+def test_who_made_the_file_comes_first(day: Repo) -> None:
+    day.edit("S1", "n", "one\n")
+    day.edit("S2", "n", "one\ntwo\n")
+    day.remove("n")
+    refused = day.run("restore", "--session", "S2")
+    assert refused.code == 4
+    assert "git ralph restore --session generic-1" in refused.said
+    restore(day, "S1")
+    restore(day, "S2")
+    assert day.read("n") == b"one\ntwo\n"
+
+
+def test_a_file_of_head_that_somebody_deleted_comes_first(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.remove("f")
+    refused = day.run("restore", "--session", "S1")
+    assert refused.code == 4
+    assert "git checkout -- f" in refused.said
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l3="three")

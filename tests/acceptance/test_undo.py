@@ -703,3 +703,118 @@ def test_line_ends_that_a_session_wrote_come_back_where_git_converts_none(day: R
     assert files(day) == before
     assert day.commit("S1").paths["f"] == "M"
     assert day.blob("f") == before["f"]
+
+
+def test_anothers_line_comes_back_though_the_file_became_as_in_head(day: Repo) -> None:
+    """S1 moved S2's function to another file, which left the first one as in HEAD."""
+    day.write("g", ten())
+    day.commit_all("g")
+    swap(day, "S2", "line 2\n", "line 2\ntwo of S2\n")
+    day.edit("S1", "g", ten(l5="line 5\ntwo of S2"))
+    day.edit("S1", "f", ten())
+    assert changed(undo(day, "S1")) == {"f": "M", "g": "M"}
+    assert (text(day), text(day, "g")) == (ten(l2="line 2\ntwo of S2"), ten())
+    day.commit("S2")
+    assert head(day) == text(day)
+
+
+@pytest.mark.parametrize("who", ["S2", "a person"])
+def test_a_line_that_was_put_back_as_in_head_is_anothers_again(day: Repo, who: str) -> None:
+    """S1 wrote the whole file from a text without the other's change."""
+    if who == "S2":
+        swap(day, "S2", "line 7\n", "seven\n")
+    else:
+        day.write("f", ten(l7="seven"))
+    day.edit("S1", "f", ten(l2="two"))
+    undo(day, "S1")
+    assert text(day) == ten(l7="seven")
+    undo(day, "S1", "--redo")
+    assert text(day) == ten(l2="two")
+
+
+def test_a_line_that_anothers_shell_formatted_goes_with_its_session(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three is here\n")
+    shells.run(day, "S2", "sed -i 's/^/  /' f")
+    formatted = text(day)
+    undo(day, "S1")
+    assert text(day) == formatted.replace("  three is here", "line 3")
+    undo(day, "S1", "--redo")
+    assert text(day) == formatted
+    undo(day, "S1")
+    undo(day, "S2")
+    assert text(day) == ten()
+
+
+@pytest.mark.parametrize("gone", ["mv f m", "rm f"])
+def test_a_removal_does_not_come_back_into_an_absent_file(day: Repo, gone: str) -> None:
+    """The next commit takes the removal, so it is not "nothing to take back"."""
+    swap(day, "S2", "line 3\n", "")
+    shells.run(day, "S1", gone)
+    assert undo(day, "S2", code=4)["left"][0]["sessions"] == ["S1"]
+
+
+def test_the_last_edit_may_be_an_executable_bit(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S1", "chmod +x f")
+    undo(day, "S1", "--last", "1")
+    assert (text(day), day.file("f").stat().st_mode & stat.S_IXUSR) == (ten(l3="three"), 0)
+    undo(day, "S1", "--last", "1")
+    assert text(day) == ten()
+
+
+def test_the_last_edit_may_be_a_move_that_was_redone(day: Repo) -> None:
+    before = files(day)
+    shells.run(day, "S1", "mv f m")
+    moved = files(day)
+    undo(day, "S1")
+    undo(day, "S1", "--redo")
+    assert files(day) == moved
+    undo(day, "S1", "--last", "1")
+    assert files(day) == before
+
+
+def test_a_move_that_stays_keeps_what_it_brought(day: Repo) -> None:
+    """An edit before the move is no part of the move's call."""
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S1", "mv f m", call="toolu_mv")
+    day.edit("S1", "m", ten(l3="three", l7="seven"))
+    undo(day, "S1", "--call", "toolu_mv", "--skip-entangled")
+    assert text(day, "m") == ten(l3="three", l7="seven")
+
+
+@pytest.mark.parametrize("what", ["new", "deleted", "moved"])
+def test_a_whole_file_that_was_assigned(day: Repo, what: str) -> None:
+    """A person made, deleted or moved it; then it is the session's, and so is that it exists."""
+    before = files(day)
+    if what == "new":
+        day.write("n", "one\ntwo\n")
+    elif what == "deleted":
+        day.remove("f")
+    else:
+        os.rename(day.file("f"), day.file("n"))
+    after, paths = files(day), ["f", "n"] if what == "moved" else ["n" if what == "new" else "f"]
+    day.edit("S1", "other", "text\n")
+    day.ralph("assign", "--to", "S1", "--", *paths)
+    undo(day, "S1")
+    assert files(day) == before
+    undo(day, "S1", "--redo")
+    assert files(day) == {**after, "other": b"text\n"}
+    assert set(day.commit("S1").paths) == {*paths, "other"}
+
+
+def test_a_hint_names_no_undo_that_is_refused_too(day: Repo) -> None:
+    """Each stands in the other's way: S2 moved the file between two edits of S1."""
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S2", "mv f m")
+    day.edit("S1", "m", ten(l3="three", l7="seven"))
+    said = day.run("undo", "--session", "S1").said
+    assert "--skip-entangled" in said
+    assert "--dry-run" not in said
+
+
+def test_a_hint_for_a_path_that_looks_like_an_option(day: Repo) -> None:
+    day.edit("S1", "-n", "x\n")
+    day.edit("S2", "-n", "x\ny\n")
+    said = day.run("undo", "--session", "S1").said
+    assert "git ralph why ./-n:2" in said
+    assert day.run("why", "./-n:2").code == 0
