@@ -90,7 +90,7 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     known = texts.pieces
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         # lines that HEAD had when the file was moved came with the move, and HEAD may have lost them since
-        to = path_records.arrival(state.journal)
+        to = text_chain.arrival(scene, state)
         if to is None or not _waits(scene, state, to):
             return Outcome(state.path)
     movers = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
@@ -104,7 +104,7 @@ def moved_over(scene: Scene, state: PathState) -> str | None:
     where no line still waits for the mover's commit.
     """
     to = path_records.last_arrival(state.journal)
-    if to is None or to is path_records.arrival(state.journal):
+    if to is None or to is text_chain.arrival(scene, state):
         return None
     if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
         return None

@@ -66,7 +66,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own:
-        to = path_records.arrival(state.journal)
+        to = text_chain.arrival(scene, state)
         if to is None:
             return Outcome(path)  # moved over another file: `moved_over` asks at the old path
         if _waits_for_its_move(scene, path, to):
@@ -106,7 +106,7 @@ def _is_moved_away(scene: Scene, state: PathState) -> bool:
     if last is None or last.op != "rename-from" or last.other_path is None:
         return False
     there = scene.recorded_at(last.other_path)
-    to = path_records.arrival(there.journal)
+    to = text_chain.arrival(scene, there)
     if (
         to is None
         or to.other_path != state.path

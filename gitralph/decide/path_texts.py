@@ -144,6 +144,8 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     head, disk = head_text(scene, state.path), scene.contents[state.path].data
     first = _first(scene, state) or 0
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
+    if carry:
+        texts = _kept(texts, text_chain.lasting(scene, state))
     seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
     earlier = _carried(scene, state) if carry and not first else None
@@ -440,9 +442,9 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
     where the file here was made anew since.
     """
     seen = {state.path}
-    while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
+    while (records := text_chain.lasting(scene, state)) and records[0].op == "rename-to":
         path = records[0].other_path
-        made = [r for r in records[1:] if r.is_exact and r.op not in (REDO, RESTORE)]
+        made = [r for r in records[1:] if r.op not in (REDO, RESTORE)]
         is_anew = any(r.before is None and r.after is not None for r in made)
         if path is None or path in seen or is_anew or not _is_gone(scene, path):
             return None
@@ -466,19 +468,24 @@ def _carried(scene: Scene, state: PathState) -> list[Row] | None:
 
     None where the file was not moved here as it stood.
     """
-    to, seen, out = path_records.arrival(state.journal), {state.path}, list[Row]()
+    to, seen, out = text_chain.arrival(scene, state), {state.path}, list[Row]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
         left = path_records.left_by(scene.layout, old.journal, to, here.path)
         if left is None:
             break
         seen.add(old.path)
-        texts = [(r, b, a) for r, b, a in replay(old.journal, scene.layout) if r.is_exact]
-        state, to = old, path_records.arrival(old.journal)
+        texts = _kept(replay(old.journal, scene.layout), text_chain.lasting(scene, old, left.offset))
+        state, to = old, text_chain.arrival(scene, old, left.offset)
         found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
         shift = left.offset + 1 - (out[0][0].offset if out else 0)
         out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
     return out if len(seen) > 1 else None
+
+
+def _kept(rows: Sequence[Row], records: Sequence[Record]) -> list[Row]:
+    kept = {r.offset for r in records}
+    return [row for row in rows if row[0].is_exact and row[0].offset in kept]
 
 
 def _at(record: Record, offset: int, path: bytes) -> Record:

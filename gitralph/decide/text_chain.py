@@ -12,7 +12,6 @@ from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, text_id
-from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
 
@@ -86,6 +85,58 @@ def _is_told_late(records: list[Record], at: int) -> bool:
     return any(one.is_exact and one.before == record.after for one in records[:at])
 
 
+def lasting(scene: Scene, state: PathState, upto: int | None = None) -> list[Record]:
+    """The exact records of a path, ``upto`` one of them, but for what is as if it had never been.
+
+    A session made a file and took it away again; or a file that is gone now went before, too, and had come
+    back as it was. HEAD's file stayed the same meanwhile.
+    """
+    records = [r for r in state.journal.records if r.is_exact and (upto is None or r.offset <= upto)]
+    is_gone, out = bool(records) and records[-1].after is None, list[Record]()
+    for record in records:
+        is_made = record.before is None
+        if is_made:
+            _drop_last_life(scene, state, out)
+        then = out[-1].before if is_gone and out and out[-1].after is None else None
+        # where the record does not tell of the return, nobody recorded it
+        is_back = then is not None and then == (record.after if is_made else record.before)
+        if is_back and _is_for_nothing(scene, state, [out[-1], record]):
+            out.pop()
+            if is_made:
+                continue
+        out.append(record)
+    _drop_last_life(scene, state, out, scene.head)
+    return out
+
+
+def _drop_last_life(scene: Scene, state: PathState, records: list[Record], *heads: str | None) -> None:
+    """Drop the last records where one session made the file with them and took it away again."""
+    made = max((n for n, r in enumerate(records) if r.before is None and r.after is not None), default=0)
+    life = records[made:]
+    if not life or life[-1].after is not None or len({r.session for r in life}) > 1:
+        return
+    if life[-1].op == "rename-from":  # only where it went back to where it had come from, as it was
+        came, went = life[0], life[-1]
+        if came.op != "rename-to" or (came.other, came.after) != (went.other, went.before):
+            return
+    # a move by a tool does not tell of the file that it replaced
+    then = records[made - 1].after if made else history.entry_at(scene.repo, life[0].head, state.path)
+    if then is None and _is_for_nothing(scene, state, life, *heads):
+        del records[made:]
+
+
+def _is_for_nothing(scene: Scene, state: PathState, records: list[Record], *heads: str | None) -> bool:
+    """True when HEAD had the same file at each of these records, and none of their makers is in doubt."""
+    entries = {history.entry_at(scene.repo, oid, state.path) for oid in (*heads, *(r.head for r in records))}
+    return len(entries) == 1 and history.UNKNOWN not in entries and all(r.op != GAP for r in records)
+
+
+def arrival(scene: Scene, state: PathState, upto: int | None = None) -> Record | None:
+    """The record that brought the file here from another path, as it was; None where none did."""
+    first = next(iter(lasting(scene, state, upto)), None)
+    return first if first is not None and first.op == "rename-to" and first.before is None else None
+
+
 def others(scene: Scene, state: PathState) -> list[str]:
     """The other sessions whose records stand between HEAD's text and the file."""
     since = since_head(scene, state)
@@ -101,7 +152,7 @@ def makers(scene: Scene, state: PathState) -> list[str]:
 
 def _came_with(scene: Scene, state: PathState, since: list[Record]) -> set[str]:
     """The sessions that edited the file at its old path and had something uncommitted when it was moved."""
-    to = path_records.arrival(state.journal) if state.came_with else None
+    to = arrival(scene, state) if state.came_with else None
     if to is None or to.other_path is None or to not in since:
         return set()
     entry = history.entry_at(scene.repo, to.head, to.other_path)

@@ -313,6 +313,114 @@ def test_a_file_of_the_sessions_own_is_moved_by_its_shell(repo: Repo) -> None:
     assert repo.commit("S1", "--with-shell").paths == {"z": "A"}
 
 
+# --- moved or deleted, and back again ---
+
+
+def _went_and_came_back(repo: Repo, how: str) -> None:
+    """S1 moves or deletes `a`, and it is back as it was."""
+    name = "k" if "to k" in how else "m"
+    if "deleted" in how:
+        repo.delete("S1", "a")
+    elif "shell" in how:
+        shells.run(repo, "S1", f"mv a {name}")
+    else:
+        repo.rename("S1", "a", name)
+    if "undone" in how:
+        repo.ralph("undo", "--session", "S1")
+    elif "shell" in how:
+        shells.run(repo, "S1", f"mv {name} a")
+    else:
+        repo.rename("S1", name, "a")
+
+
+_WAYS = ["to k, undone", "to m, undone", "deleted, undone", "to k and back", "to m and back"]
+_WAYS += ["to k by shell, undone", "to k by shell and back", "to m by shell and back"]
+
+
+@pytest.mark.parametrize("by", ["tool", "shell"])
+@pytest.mark.parametrize("how", _WAYS)
+def test_a_file_that_came_back_moves_whole_with_another_session(repo: Repo, how: str, by: str) -> None:
+    """The first move stood in the way of the second, or HEAD got an empty file."""
+    _went_and_came_back(repo, how)
+    if by == "tool":
+        repo.rename("S2", "a", "k")
+    else:
+        shells.run(repo, "S2", "mv a k")
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"a": "D", "k": "A"} == repo.changes()
+    assert repo.blob("k") == TEN.encode()
+    assert repo.commit("S1").status == "nothing"
+
+
+def test_a_file_that_came_back_is_edited_where_it_is_moved_next(repo: Repo) -> None:
+    """The undone move was said to have made the file at its new name."""
+    _went_and_came_back(repo, "to m, undone")
+    repo.rename("S2", "a", "k")
+    repo.edit("S2", "k", changed(7, "seven"))
+    assert repo.commit("S2").paths == {"a": "D", "k": "A"}
+    assert repo.blob("k") == changed(7, "seven").encode()
+
+
+@pytest.mark.parametrize("how", ["to k, undone", "to k by shell, undone", "to k by shell and back"])
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_a_second_move_to_a_name_keeps_what_another_committed(repo: Repo, how: str, when: str) -> None:
+    """The move brought the line back that HEAD had before, or was refused for it."""
+    if when == "before":
+        repo.edit("S2", "a", changed(4, "S2 four"))
+    _went_and_came_back(repo, how)
+    if when == "between":
+        repo.edit("S2", "a", changed(4, "S2 four"))
+    shells.run(repo, "S1", "mv a k")
+    repo.commit("S2", "--", "a")
+    assert repo.commit("S1").paths == {"a": "D", "k": "A"} == repo.changes()
+    assert repo.blob("k") == changed(4, "S2 four").encode()
+
+
+@pytest.mark.parametrize("how", ["to k, undone", "to k and back", "to k by shell and back"])
+def test_a_second_move_to_a_name_goes_without_what_another_has_not_committed(repo: Repo, how: str) -> None:
+    """The other edited the file after it had come back."""
+    _went_and_came_back(repo, how)
+    repo.edit("S2", "a", changed(4, "S2 four"))
+    repo.rename("S1", "a", "k")
+    assert repo.commit("S1").paths == {"a": "D", "k": "A"}
+    assert repo.blob("k") == TEN.encode()
+    assert repo.commit("S2").paths == {"k": "M"}
+    assert repo.blob("k") == changed(4, "S2 four").encode()
+
+
+def test_a_deletion_is_not_of_whoever_made_the_file_anew_and_undid_that(repo: Repo) -> None:
+    """The undo left no file, as the other session had: `status` gave it that deletion."""
+    repo.delete("S1", "a")
+    repo.edit("S2", "a", "S2 one\n")
+    repo.ralph("undo", "--session", "S2")
+    assert (repo.pending("S2"), repo.pending("S1")) == ([], ["a"])
+    assert repo.commit("S2", "--include-entangled").status == "nothing"
+    assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+
+
+def test_a_deletion_is_not_of_whoever_had_undone_his_own(repo: Repo) -> None:
+    """The first deletion was refused for the second, and included it."""
+    repo.delete("S2", "a")
+    repo.ralph("undo", "--session", "S2")
+    repo.delete("S1", "a")
+    assert (repo.pending("S2"), repo.pending("S1")) == ([], ["a"])
+    assert repo.commit("S2", "--include-entangled").status == "nothing"
+    assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+
+
+def test_a_file_that_two_sessions_move_to_and_fro_keeps_the_lines_of_each(repo: Repo) -> None:
+    """A file that moved on is not gone, though its name is used again."""
+    repo.edit("S1", "z", "one\n")
+    repo.rename("S1", "z", "y")
+    repo.edit("S2", "y", "one\ntwo\n")
+    repo.rename("S2", "y", "z")
+    repo.edit("S2", "z", "one\ntwo\nthree\n")
+    repo.commit("S2", "--skip-entangled")
+    repo.commit("S1")
+    repo.commit("S2")
+    assert repo.blob("z") == b"one\ntwo\nthree\n"
+
+
 # --- folders and files in each other's place ---
 
 
