@@ -48,7 +48,7 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
     """Files with uncommitted lines of a session from a file that is gone: somebody, or git, moved it."""
     # where a session moved the file, its records tell whose each line is
     states = ((path, state.journal) for path, state in scene.states.items() if path in scene.contents)
-    free = [p for p, j in states if not path_records.arrival(j) and not path_records.last_arrival(j)]
+    free = [p for p, j in states if not path_records.first_arrival(j) and not path_records.last_arrival(j)]
     known = {path: lines_of_sessions(ctx.layout, scene.states[path]) for path in free}
     root = os.fsencode(ctx.repo.root)
     gone = [path for path in pathspecs.recorded(ctx) if not os.path.lexists(os.path.join(root, path))]

@@ -150,6 +150,15 @@ def unmerged(git: Git, root: str) -> list[bytes]:
     return sorted({row.path for row in listing.entries(said)})
 
 
+def known(git: Git, root: str, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of these paths that the index that this git reads has."""
+    asked = sorted(paths)
+    if not asked:
+        return set()
+    words = ("-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z")
+    return set(nul.rows(git.at(root).run(*words, "--", *asked))).intersection(asked)
+
+
 def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
     """The paths with conflict stages."""
     if copy.missing:

@@ -33,6 +33,8 @@ def hand_over(weave: Weave, step: Step) -> None:
         units += 1
         since = min(since, oldest)
     if units:
+        if not any(is_nobodys(weave, weave.birth[atom]) for atom in shown):
+            _take_making(weave, len(weave.hunks) - units)
         # A later return to a text since then must not bring these lines back as nobody's.
         weave.known = {text: count for text, count in weave.known.items() if count <= since}
         weave.known[weave.text] = len(weave.hunks)
@@ -127,10 +129,19 @@ def _operate(weave: Weave, made: Hunk, index: int, atom: int, visible: bool) -> 
 
 def _take_file(weave: Weave, made: Hunk, index: int, take: Take) -> None:
     """Let the first given lines of a file that nobody recorded making bring the file along."""
-    last, exists = _last(weave, EXISTS), weave.visible(EXISTS)
-    if is_nobodys(weave, last) and (made.touched() or not (take.count or take.removed)):
-        (weave.hunks[last].undels if exists else weave.hunks[last].dels).remove(EXISTS)
-        _operate(weave, made, index, EXISTS, exists)
+    if is_nobodys(weave, _last(weave, EXISTS)) and (made.touched() or not (take.count or take.removed)):
+        exists = weave.visible(EXISTS)
+        weave.operate(EXISTS, index, exists)
+        (made.undels if exists else made.dels).append(EXISTS)
+
+
+def _take_making(weave: Weave, first: int) -> None:
+    """Let no gap have made or deleted a file of which it keeps no line: an undo takes it wholly back."""
+    ops = weave.ops[EXISTS] or []
+    if len(ops) > 1 and ops[-1] >> 1 >= first and is_nobodys(weave, ops[-2] >> 1):
+        gap = weave.hunks[ops.pop(-2) >> 1]
+        for lines in (gap.undels, gap.dels):
+            lines[:] = [line for line in lines if line != EXISTS]
 
 
 def _last(weave: Weave, atom: int) -> int:

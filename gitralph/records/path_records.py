@@ -160,7 +160,7 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
             found.manifest_upto[claim.session] = claim.upto(path)
         if _is_bare(claim, found):
             found.bare.add(claim.session)
-    first, last = arrival(found.journal), last_arrival(found.journal)
+    first, last = first_arrival(found.journal), last_arrival(found.journal)
     for to in (first, None if last is first else last):
         found.came_with.update(_came_with(layout, path, to))
     return found
@@ -191,8 +191,11 @@ def left_by(layout: Layout, found: Journal, to: Record, path: bytes) -> Record |
     return fitting[-1] if fitting else None
 
 
-def arrival(journal: Journal) -> Record | None:
-    """The record that brought the file here from another path, unchanged; None without one."""
+def first_arrival(journal: Journal) -> Record | None:
+    """The first record of a path, where a file came by it from another path, unchanged; else None.
+
+    The file that is there now may have come later: `text_chain.arrival`.
+    """
     first = next(iter(journal.records), None)
     came = first is not None and first.op == "rename-to" and first.is_exact and first.before is None
     return first if came else None
@@ -226,7 +229,7 @@ def _came_with(layout: Layout, path: bytes, to: Record | None) -> set[str]:
         path = to.other_path
         seen.add(path)
         found |= {r.session for r in there.records if r.op != GAP and r.offset < left.offset}
-        to = arrival(there)
+        to = first_arrival(there)
     return found
 
 

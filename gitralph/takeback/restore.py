@@ -74,24 +74,30 @@ def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan
     if stale is not None:
         made.take(stale if mine else None)
         return
-    way, left = _Way(found.content(path), found.texts(path)), list[Left]()
-    for undo in mine:
-        back = by_lines.redone(found, way.known, undo)
-        if back.refused:
-            left = by_lines.lefts(path, back)
-            break
-        if back.units:
-            _go(found, path, way, REDO, made.call, back, mode_before(way.content, undo))
+    way = _Way(found.content(path), found.texts(path))
+    left = _redo(found, path, mine, made.call, way)
     lost = by_lines.restored(found, way.known)
     if lost.refused:
         left = left or by_lines.lefts(path, lost)
     elif lost.units:
         _go(found, path, way, RESTORE, made.call, lost, _mode(found, path))
-        left = [one._replace(optional=True) for one in left]
+        # an undone edit may stand on what was lost, or in its place: then it is told, and refuses nothing
+        left = [one._replace(optional=True) for one in _redo(found, path, mine, made.call, way)]
     made.left.extend(left)
     if way.records and not any(one.refuses for one in left):
         length = found.states[path].journal.length
         made.changes.append(Replacement(path, found.content(path), way.content, length, tuple(way.records)))
+
+
+def _redo(found: Survey, path: bytes, undos: list[Record], call: str, way: _Way) -> list[Left]:
+    """Bring back what undos took out, up to one that is refused: what stands in its way."""
+    for undo in undos:
+        back = by_lines.redone(found, way.known, undo)
+        if back.refused:
+            return by_lines.lefts(path, back)
+        if back.units:
+            _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
+    return []
 
 
 def _go(

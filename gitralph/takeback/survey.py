@@ -74,7 +74,7 @@ class Survey:
     def texts(self, path: bytes) -> PathTexts:
         """The texts of a path; each path is read once."""
         if path not in self._texts:
-            to = path_records.arrival(self.states[path].journal)
+            to = path_records.first_arrival(self.states[path].journal)
             is_over = to is not None and self.has_landed(path, to)
             self._texts[path] = path_texts.read(self.scene, self.states[path], carry=is_over)
         return self._texts[path]

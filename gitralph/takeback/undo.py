@@ -319,7 +319,7 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
 
 
 def _is_nothing(found: Survey, path: bytes) -> bool:
-    """True for a file as in HEAD, where no line of others that HEAD never had went from it."""
+    """True where nothing can come back: a file as in HEAD, told as a whole or rightly gone."""
     if not found.scene.is_as_in_head(path):
         return False
     if found.content(path).absent:
@@ -424,10 +424,13 @@ def _next_commands(
             words += ["--last", str(request.last)] if request.last is not None else []
             words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
             out.append(" ".join(words) + "  # leaves it")
-    for one in refusals[:_MOST] if op != UNDO else ():
-        for name in one.sessions if one.why.kind is Kind.NEEDS_FIRST else ():
+    first = [one for one in refusals[:_MOST] if op != UNDO and one.why.kind is Kind.NEEDS_FIRST]
+    missing = [one.path for one in first if not ctx.is_agent]
+    staged = index.known(ctx.git, ctx.repo.root, missing)
+    for one in first:
+        for name in one.sessions:
             if name != decision.UNRECORDED:
                 out.append(f"git ralph restore --session {shlex.quote(ctx.called(name))}  # comes first")
-            else:
+            elif one.path in staged:
                 out.append(f"git checkout -- {as_pathspec(ctx, one.path)}  # brings the file back")
     return list(dict.fromkeys(out))

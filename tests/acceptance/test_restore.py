@@ -264,7 +264,7 @@ def test_the_second_try_comes_back_and_the_first_stays_undone(day: Repo) -> None
     day.git("checkout", "--", "f")
     found = restore(day, "S1")
     assert (found["status"], text(day)) == ("restored", ten(l3="second try"))
-    assert "left" in " ".join(found["notes"]) or found["left"]
+    assert (found["left"][0]["sessions"], found["left"][0]["lines"]) == (["S1"], [3, 3])
     day.commit("S1")
     assert head(day) == text(day)
 
@@ -285,12 +285,13 @@ def test_an_edit_after_an_undone_move(day: Repo, committed: bool) -> None:
 
 
 def test_an_undone_line_in_a_block_that_was_lost(day: Repo) -> None:
+    """It comes back after the block, as an undone line in a block that stands."""
     swap(day, "S1", "line 2\n", "two\nx\n")
     swap(day, "S1", "two\n", "two\ny\n")
     undo(day, "S1", "--last", "1")
     day.git("checkout", "--", "f")
     restore(day, "S1")
-    assert text(day) == ten(l2="two\nx")
+    assert text(day) == ten(l2="two\ny\nx")
 
 
 def test_who_made_the_file_comes_first(day: Repo) -> None:
@@ -314,3 +315,12 @@ def test_a_file_of_head_that_somebody_deleted_comes_first(day: Repo) -> None:
     day.git("checkout", "--", "f")
     restore(day, "S1")
     assert text(day) == ten(l3="three")
+
+
+def test_no_checkout_is_named_for_a_file_that_git_never_had(day: Repo) -> None:
+    day.write("n", "one of a person\n")
+    day.edit("S2", "n", "one of a person\ntwo\n")
+    day.remove("n")
+    refused = day.run("restore", "--session", "S2")
+    assert refused.code == 4
+    assert "git checkout" not in refused.said

@@ -802,6 +802,15 @@ def test_a_whole_file_that_was_assigned(day: Repo, what: str) -> None:
     assert set(day.commit("S1").paths) == {*paths, "other"}
 
 
+def test_a_part_of_a_new_file_that_was_assigned(day: Repo) -> None:
+    """The rest is a person's, and so is that the file exists."""
+    day.write("n", "one\ntwo\nthree\nfour\n")
+    day.edit("S1", "other", "text\n")
+    day.ralph("assign", "--to", "S1", "--", "n:1-2")
+    undo(day, "S1")
+    assert text(day, "n") == "three\nfour\n"
+
+
 def test_a_hint_names_no_undo_that_is_refused_too(day: Repo) -> None:
     """Each stands in the other's way: S2 moved the file between two edits of S1."""
     swap(day, "S1", "line 3\n", "three\n")
