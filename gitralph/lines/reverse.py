@@ -205,11 +205,11 @@ class _Turn:
 
     def _is_put_back(self, line: int) -> bool:
         """Tell whether the turned pieces put a line of HEAD back that somebody else had taken away."""
-        changes = [each for each in self.known.changes.get(line, ()) if line > NEWLINE]
-        if len(changes) < 2 or changes[-1][0] < self.known.agreed:
+        changes = self.known.changes.get(line, ()) if line > NEWLINE else ()
+        if not changes or changes[-1][0] < self.known.agreed or self.known.unit(line) not in self.units:
             return False
-        taker = self.weave.owner_of(changes[-2][0])
-        return changes[-1][1] and self.known.unit(line) in self.units and taker not in self.owners
+        others = [stands for n, stands, _ in changes if self.weave.owner_of(n) not in self.owners]
+        return others[-1:] == [False]
 
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
@@ -264,6 +264,8 @@ class _Turn:
             return False
         if any(weave.says(x) and weave.content(x) in passed for x in known.births(unit)):
             return False
+        if any(map(known.is_replaced_in_head, known.births(unit))):
+            return False  # a correction of it is committed
         if not brought:
             taken = ((x, n) for n in weave.units[unit].hunks for x in weave.hunks[n].dels if x != NEWLINE)
             return any(known.on_disk(x) and self._is_back_by_gap(x, number) for x, number in taken)

@@ -18,7 +18,7 @@ from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.redo import UndoCall, mode_before, waiting
 from gitralph.takeback.survey import Match, Survey, UndoRequest, one_with, survey
-from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
+from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, ends, new_call
 
 
 def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
@@ -43,17 +43,17 @@ def may_have_lost(state: PathState) -> bool:
 
 
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
-    made = UndoPlan(call=new_call(RESTORE))
     with survey(ctx, request.session, request.match, may_have_lost) as found:
         # The latest undo comes first: what it took out stands on what earlier undos left.
         undos = waiting(found)
-        for path in sorted(found.states):
-            if path in found.barred:
-                if any(path in one.records for one in undos):
-                    made.left.append(found.barred[path])
-                continue
-            _take_path(found, path, undos, made)
-    return made
+        while True:
+            made = UndoPlan(call=new_call(RESTORE))
+            stuck = {call for path in sorted(found.states) for call in _take_path(found, path, undos, made)}
+            moved = {path for path, _ in ends(found)}
+            rest = [one for one in undos if one.call not in stuck or moved.isdisjoint(one.records)]
+            if len(rest) == len(undos):
+                return made
+            undos = rest  # one end of a move does not come back alone
 
 
 @dataclass
@@ -65,15 +65,17 @@ class _Way:
     records: list[tuple[Record, bytes | None]] = field(default_factory=list)
 
 
-def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan) -> None:
+def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan) -> list[str]:
+    """Plan what comes back at a path; return the undos that stay, where something else comes back."""
     mine = [one.records[path] for one in undos if path in one.records]
-    if by_lines.whole_only(found, path) is not None:
+    barred = found.barred.get(path)
+    if barred is None and by_lines.whole_only(found, path) is not None:
         made.take(whole_files.redone(found, path, mine[0], RESTORE, made.call) if mine else None)
-        return
-    stale = by_lines.why_untold(found, path)
-    if stale is not None:
-        made.take(stale if mine else None)
-        return
+        return []
+    barred = barred or by_lines.why_untold(found, path)
+    if barred is not None:
+        made.take(barred if mine else None)
+        return []
     way = _Way(found.content(path), found.texts(path))
     left = _redo(found, path, mine, made.call, way)
     lost = by_lines.restored(found, way.known)
@@ -84,9 +86,11 @@ def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan
         # an undone edit may stand on what was lost, or in its place: then it is told, and refuses nothing
         left = [one._replace(optional=True) for one in _redo(found, path, mine, made.call, way)]
     made.left.extend(left)
+    stays = [str(one.call) for one in mine] if any(one.optional for one in left) else []
     if way.records and not any(one.refuses for one in left):
         length = found.states[path].journal.length
         made.changes.append(Replacement(path, found.content(path), way.content, length, tuple(way.records)))
+    return stays
 
 
 def _redo(found: Survey, path: bytes, undos: list[Record], call: str, way: _Way) -> list[Left]:

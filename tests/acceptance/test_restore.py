@@ -281,6 +281,17 @@ def test_an_edit_after_an_undone_move(day: Repo, committed: bool) -> None:
     there = text(day)
     day.git("checkout", "--", "f")
     restore(day, "S1")
+    assert (text(day), day.read("m")) == (there, None)
+
+
+def test_a_committed_correction_stays_where_a_later_line_comes_back(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two of S1\n")
+    day.write("f", ten(l2="two of S1, mended"))
+    day.commit("S1")
+    swap(day, "S1", "line 10\n", "ten\n")
+    there = text(day)
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
     assert text(day) == there
 
 

@@ -494,3 +494,14 @@ def test_a_removal_in_a_file_that_a_human_deleted_is_said(repo: Repo) -> None:
     repo.file("a").unlink()
     answer = repo.commit("S1")
     assert (answer.paths, answer.left) == ({"b": "M"}, {"a": "gone"})
+
+
+def test_a_deletion_counts_of_a_file_that_head_got_meanwhile(repo: Repo) -> None:
+    """S1 made it, committed it and deleted it; S2 makes another file there."""
+    repo.edit("S1", "n", "one\ntwo\n")
+    repo.commit("S1")
+    repo.delete("S1", "n")
+    repo.edit("S2", "n", "other\n")
+    for who in ("S1", "S2"):
+        assert repo.commit(who).paths == {"n": "M"}
+    assert repo.blob("n") == b"other\n"
