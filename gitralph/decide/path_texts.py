@@ -37,8 +37,8 @@ from gitralph.lines import give
 from gitralph.lines.formatting import told_apart
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import ARRIVED, Step, Take
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.lines.terms import Step, Take
 from gitralph.lines.text import is_telling, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
@@ -57,9 +57,6 @@ Row = tuple[Record, bytes | None, bytes | None]
 # path are days of work without a commit. Each commit, status and diff of the path folds all of them into the
 # weave.
 STEP_LIMIT = 2000
-
-ARRIVED = "m"
-"""Suffix of a step's key: the rest of the key is a move, and this step brings the file as HEAD had it."""
 
 LOST_TEXT = Why(Kind.NOT_APART, because=Why(Kind.TEXT_LOST))
 

@@ -215,6 +215,9 @@ class Bonds:
             if line in known.changes and place not in asked:  # lines of one place have the same versions
                 asked.add(place)
                 others |= place[0].union(weave.hunks[birth].dels)
+            if is_shown and place[1:] not in asked:  # both took the place of one line
+                asked.add(place[1:])
+                others |= set[int]().union(*map(self.past.replaced_by, weave.hunks[birth].dels))
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:

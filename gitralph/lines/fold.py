@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gitralph.lines.build import Folding
 from gitralph.lines.handover import hand_over
 from gitralph.lines.materialize import text_of
-from gitralph.lines.terms import GAP, TAIL, Step
+from gitralph.lines.terms import ARRIVED, GAP, TAIL, Step
 from gitralph.lines.weave import BASE, Weave
 from gitralph.lines.whole import WholePieces
 
@@ -17,6 +17,11 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     weave = Weave(steps[0].before if steps else disk)
     whole = WholePieces(weave)
     for step in steps:
+        is_first = bool(weave.steps) and weave.steps[-1].endswith(ARRIVED)
+        if is_first and (step.owner is None or step.before != weave.text):
+            # A moved file begins as HEAD had it at the move. The edits from before the move follow, and only
+            # after them the file had that text.
+            weave.known.pop(weave.text, None)
         if step.before != weave.text:
             _take_in(weave, GAP + step.key, None, step.before, whole)
         first = len(weave.hunks)
@@ -39,6 +44,9 @@ def _take_in(
     whole: WholePieces,
     lines: list[int] | None = None,
 ) -> None:
+    way = whole.nearer(text) if owner is None and text not in weave.known else None
+    if way is not None:
+        Folding(weave, GAP + key, None).run(way.made, way.atoms)
     first = len(weave.hunks)
     Folding(weave, key, owner, whole if owner is None else None).run(text, lines)
     made = weave.hunks[first:]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines.attempt import Attempt
-from gitralph.lines.pieces import Held
+from gitralph.lines.pieces import Held, Pieces
 from gitralph.lines.terms import GAP, UNRECORDED, LineNote, Step, step_of
 from gitralph.lines.text import has_words
 from gitralph.lines.weave import BASE, NEWLINE, Weave
@@ -61,13 +61,13 @@ def lost(choice: Attempt, steps: Sequence[Step], held: Held) -> Iterator[LineNot
 
 def taken_again(choice: Attempt) -> Iterator[LineNote]:
     """What the session took away last, but another had before and is credited with it."""
-    known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
+    known, weave = choice.known, choice.weave
     again = dict[int, int]()
     for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
-        took = (hunks[n].unit for n, stands, _ in reversed(known.changes[line]) if not stands)
-        last = next((unit for unit in took if weave.units[unit].owner is not None), BASE)
-        if last in choice.own and known.unit(line) not in choice.own:
-            again[line] = last
+        last = _last_taker(known, line)
+        unit = weave.hunks[last].unit
+        if unit in choice.own and known.credit(line) < last and known.unit(line) not in choice.own:
+            again[line] = unit
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
         units = dict.fromkeys(weave.units[unit].key for unit in again.values())
@@ -81,8 +81,11 @@ def stays(choice: Attempt) -> Iterator[LineNote]:
     took = ((x, unit) for unit in asked for x in known.taken(unit) if known.unit(x) == unit)
     gone = {weave.line[x]: unit for x, unit in took if known.is_history(x) and weave.says(x)}
     for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
+        last = weave.hunks[_last_taker(known, line)].unit
         if known.unit(line) in asked:
             kept[line] = known.unit(line)
+        elif last in asked and _last_taker(known, line) < known.credit(line):
+            kept[line] = last  # it came back, and somebody took it away since
         elif known.credit(line) == known.foreign and weave.line[line] in gone:
             kept[line] = gone[weave.line[line]]
     if kept:
@@ -91,6 +94,12 @@ def stays(choice: Attempt) -> Iterator[LineNote]:
         who = dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers - choice.own))
         keys = tuple(weave.units[unit].key for unit in units)
         yield LineNote(Why(Kind.REMOVAL_STAYS, tuple(who) or (UNRECORDED,)), _where(weave, list(kept)), keys)
+
+
+def _last_taker(known: Pieces, line: int) -> int:
+    """The last recorded hunk that took a line away; BASE for none."""
+    took = (n for n, stands, _ in reversed(known.changes[line]) if not stands)
+    return next((n for n in took if known.weave.owner_of(n) is not None), BASE)
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

@@ -21,6 +21,9 @@ GAP = "g:"
 FORMATTED = "f:"
 """Prefix of the key of what a shell command did to others' lines without changing a word."""
 
+ARRIVED = "m"
+"""Ends the key of a step that brings a moved file as HEAD had it; the rest of the key is the move."""
+
 TAIL = GAP + "end"
 """The gap between the last step and the file on disk; its units have no lasting name."""
 

@@ -7,13 +7,13 @@ from collections.abc import Collection
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.path_texts import ARRIVED, PathTexts
+from gitralph.decide.path_texts import PathTexts
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
-from gitralph.lines.terms import Reversal, step_of
+from gitralph.lines.terms import ARRIVED, Reversal, step_of
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 

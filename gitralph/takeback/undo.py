@@ -16,14 +16,13 @@ from gitralph.base.quote import shown
 from gitralph.commit import cleanup
 from gitralph.decide import decision, text_chain
 from gitralph.decide.decision import Left
-from gitralph.decide.path_texts import ARRIVED
 from gitralph.git import index
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
-from gitralph.lines.terms import step_of
+from gitralph.lines.terms import ARRIVED, step_of
 from gitralph.records import over_time
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files

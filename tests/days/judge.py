@@ -154,7 +154,7 @@ class Case:
         if line in lines_of(self.disk):
             self._fault("REVIVED", "removed a line still on disk", line)
             return
-        by_git = self.truth.by_git.get((self.path, line), {})
+        by_git = self._put_by_git(line)
         places = [
             line,
             *by_git,
@@ -169,6 +169,10 @@ class Case:
             return
         if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):
             self._fault("FOREIGN", "removed a line others took away", line)
+
+    def _put_by_git(self, line: str) -> set[str]:
+        """What git put in the place of a line."""
+        return set(self.truth.by_git.get((self.path, line), ()))
 
     def _may_take(self, edit: Edit) -> bool:
         if edit.put:  # what git did is unrecorded too, and was asked for
@@ -200,6 +204,8 @@ class Case:
             step = self.truth.edit(self.path, line).step
             if self.truth.is_agreed(self.path, step) or (line in self.told[1] and step <= self.told[0]):
                 continue
+            if any(self.truth.author[one] == GIT for one in self._put_by_git(line) & disk):
+                continue  # git took it away itself, for a line of its own
             lines = {line, *self.truth.came_instead(self.path, line)} - disk
             edits = [self.truth.edit(self.path, one) for one in lines]
             if all(not edit.put and not edit.again and edit.actor == self.who for edit in edits):

@@ -69,3 +69,29 @@ def test_a_file_comes_back_with_what_a_session_had_put_in_a_line_s_place(who: st
         truth.observe(step, actor, before, after)
     found = Case(truth, who, "f", old["f"], (), new["f"]).judge()
     assert [fault.kind for fault in found] == ["FOREIGN"] * wrong
+
+
+@pytest.mark.parametrize(("merged", "forgotten"), [(True, False), (False, True)])
+def test_what_git_put_in_the_place_of_a_line_is_no_session_s_removal(merged: bool, forgotten: bool) -> None:
+    """Session s1 deletes a file, and a merge brings it back with a line of its own; or s1 takes the line."""
+    truth = Truth()
+    text, there = ("x_0_0", "x_0_4"), ("b_2_0", "x_0_4") if merged else ("x_0_4",)
+    truth.observe(0, "base", {}, {"f": text})
+    truth.observe(1, "s1", {"f": text}, {} if merged else {"f": there})
+    if merged:
+        truth.observe(2, GIT, {}, {"f": there})
+    found = Case(truth, "s1", "f", text, text, there, said=False).judge()
+    assert [fault.kind for fault in found] == ["FORGOTTEN"] * forgotten
+
+
+def test_a_deletion_that_head_had_is_over_though_git_deletes_the_file_again() -> None:
+    text = {"f": ("x_0_0",)}
+    truth = Truth()
+    truth.observe(0, "base", {}, text)
+    truth.observe(1, "s1", text, {})
+    truth.compare(2, {}, {})
+    truth.observe(3, GIT, {}, text)
+    truth.compare(4, text, text)
+    truth.observe(5, GIT, text, {})
+    truth.compare(5, text, {})
+    assert truth.is_agreed("f", 1)

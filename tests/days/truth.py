@@ -128,7 +128,7 @@ class Truth:
         Who moves a file writes and takes away none of their lines. What git had undone is not in the text:
         a line that it brought back comes with the file.
         """
-        there = lines_of(text) | words_of(text)
+        there = _tokens(text)
         theirs = {
             token
             for (path, token), edit in self.edits.items()
@@ -147,7 +147,7 @@ class Truth:
             old, new = before.get(path), after.get(path)
             if old == new:
                 continue
-            was, now = lines_of(old) | words_of(old), lines_of(new) | words_of(new)
+            was, now = _tokens(old), _tokens(new)
             if old is None or new is None:  # that a file is there is a line, too
                 was, now = was | _there(old), now | _there(new)
             if new is None:
@@ -169,15 +169,13 @@ class Truth:
                 away[old] = self.equal.get(path, 0), step
             for token in now - was:
                 self.author.setdefault(token, actor)
-            for token in was - now:
-                if actor == GIT:
-                    self.by_git_at[path, token] = step
-                else:
-                    self.takers.setdefault((path, token), set()).add(actor)
             if actor == GIT:
                 there = self._ended.get(path) if old is None else old
+                self.by_git_at |= dict.fromkeys(((path, one) for one in _tokens(there) - now), step)
                 self._pair(step, path, there or (), new or (), self.by_git)
             else:
+                for token in was - now:
+                    self.takers.setdefault((path, token), set()).add(actor)
                 for token in was ^ now:
                     last = self.edit(path, token)
                     # a person who does again what git or he had undone: no record tells that from its having
@@ -242,7 +240,7 @@ class Truth:
             self.equal = dict(self._then[seen])
         for _, old, lines in self.moves.values():
             lines |= lines_of(head.get(old))
-        for path in head.keys() | disk.keys():
+        for path in head.keys() | disk.keys() | self._ended.keys():
             self.in_head |= words_of(head.get(path))
             if head.get(path) == disk.get(path):
                 self.equal[path] = step
@@ -272,10 +270,15 @@ class Truth:
         return step <= self.equal.get(path, 0) and not first < step <= last
 
     def brought_again(self, path: str, line: str) -> set[str]:
-        """What git or a person put in a line's place, as an edit had done it before, here or elsewhere."""
-        edited = {new for (_, old), news in self.instead.items() if old == line for new in news}
+        """What git or a person put in a line's place, as an edit had done it before, here or elsewhere.
+
+        Also in the place of what another had put there meanwhile, as a stash that is popped over it.
+        """
+        lines = {line, *self.came_instead(path, line)}
+        edited = {new for (_, old), news in self.instead.items() if old in lines for new in news}
         put_back = {one for one in edited if self.edit(path, one).actor == HUMAN and self.edit(path, one).put}
-        return edited & (self.by_git.get((path, line), {}).keys() | put_back)
+        by_git = {new for one in lines for new in self.by_git.get((path, one), ())}
+        return edited & (by_git | put_back)
 
     def taken_again(self, path: str, line: str) -> set[str]:
         """Who had taken a line away, here or at the path that the file had, before git did, as of a stash."""
@@ -307,6 +310,10 @@ def _moves(before: Files, after: Files) -> list[tuple[str, str]]:
 
 def _telling(text: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(line for line in text if words(line))
+
+
+def _tokens(text: Text) -> set[str]:
+    return lines_of(text) | words_of(text)
 
 
 def _there(text: Text) -> set[str]:

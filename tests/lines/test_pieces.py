@@ -147,3 +147,21 @@ def test_a_walk_between_two_lines_in_the_wrong_order_ends() -> None:
     first, second, third = weave.order()
     assert list(weave.between(first, third)) == [second]
     assert list(weave.between(second, first)) == [third]
+
+
+def test_of_a_removal_of_which_a_person_puts_one_line_back_the_rest_is_still_its_sessions() -> None:
+    """The file is nearer to that text than the first one is: nobody checked the first one out."""
+    known = look(BASE, BASE[:1] + BASE[2:3], ("s1", BASE, BASE[:1]))
+    assert whose(known) == {line: ("removed", "s1") for line in (BASE[1], *BASE[3:])}
+
+
+def test_a_checkout_and_a_person_s_line_in_it_bring_back_the_very_lines() -> None:
+    """What another session takes away then is its own, and none of nobody's."""
+    mixed = ["by hand", *BASE[1:]]
+    known = look(BASE, ["by hand", *BASE[3:]], ("s1", BASE, BASE[4:]), ("s2", mixed, ["by hand", *BASE[3:]]))
+    assert whose(known) == {
+        BASE[0]: ("removed", None),
+        "by hand": ("added", None),
+        BASE[1]: ("removed", "s2"),
+        BASE[2]: ("removed", "s2"),
+    }
