@@ -152,7 +152,7 @@ def test_a_walk_between_two_lines_in_the_wrong_order_ends() -> None:
 def test_of_a_removal_of_which_a_person_puts_one_line_back_the_rest_is_still_its_sessions() -> None:
     """The file is nearer to that text than the first one is: nobody checked the first one out."""
     known = look(BASE, BASE[:1] + BASE[2:3], ("s1", BASE, BASE[:1]))
-    assert whose(known) == {line: ("removed", "s1") for line in (BASE[1], *BASE[3:])}
+    assert whose(known) == dict.fromkeys((BASE[1], *BASE[3:]), ("removed", "s1"))
 
 
 def test_a_checkout_and_a_person_s_line_in_it_bring_back_the_very_lines() -> None:
