@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gitralph.lines.build import Folding
 from gitralph.lines.handover import hand_over
 from gitralph.lines.materialize import text_of
 from gitralph.lines.terms import ARRIVED, GAP, TAIL, Step
-from gitralph.lines.weave import BASE, Weave
+from gitralph.lines.text import difference, is_telling
+from gitralph.lines.weave import BASE, NEWLINE, Weave
 from gitralph.lines.whole import WholePieces
 
 
@@ -44,15 +46,41 @@ def _take_in(
     whole: WholePieces,
     lines: list[int] | None = None,
 ) -> None:
-    way = whole.nearer(text) if owner is None and text not in weave.known else None
+    way = _way_back(weave, text) if owner is None and text not in weave.known else None
     if way is not None:
-        Folding(weave, GAP + key, None).run(way.made, way.atoms)
+        Folding(weave, GAP + key, None).run(*way)
     first = len(weave.hunks)
     Folding(weave, key, owner, whole if owner is None else None).run(text, lines)
     made = weave.hunks[first:]
     gone = {line for hunk in made for line in hunk.dels}
     for line in gone.intersection(line for hunk in made for line in hunk.undels):
         _keep(weave, first, line)
+
+
+def _way_back(weave: Weave, text: bytes | None) -> tuple[bytes, list[int]] | None:
+    """Return the text that a gap brought back before it was changed, and the lines of that text.
+
+    Example: a person checks a file out and adds a line, and nothing is recorded in between. It is the text
+    from before most of the lines went that come back, where that is nearer than the present one.
+    """
+    gone, came = difference(weave.text, text)
+    again = [weave.ids[line] for line in came if line in weave.ids and is_telling(line)]
+    took = [_taker(weave, atom) for line in again for atom in weave.seen[line]]
+    times = Counter(step for step in took if step is not None)
+    if not text or not times:
+        return None
+    step = max(times, key=lambda each: (times[each], each))
+    first = next(n for n in range(len(weave.hunks)) if weave.unit_of(n).step == step)
+    lines = weave.shown_at(first)
+    then = b"".join([weave.content(line) + b"\n" for line in lines])
+    then = then if weave.visible_at(NEWLINE, first) else then[:-1]
+    off = sum(each.total() for each in difference(then, text))
+    return (then, lines) if off < gone.total() + came.total() else None
+
+
+def _taker(weave: Weave, line: int) -> int | None:
+    """The step that took a line away; None for a line that stands."""
+    return None if weave.visible(line) else weave.unit_of((weave.ops[line] or [BASE])[-1] >> 1).step
 
 
 def _keep(weave: Weave, first: int, line: int) -> None:

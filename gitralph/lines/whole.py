@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitralph.lines.materialize import flags_of, states, switch, text_of
-from gitralph.lines.text import difference, is_telling, split_lines
+from gitralph.lines.text import difference, split_lines
 from gitralph.lines.weave import BASE, NEWLINE, Weave
 
 _OPEN = 24
@@ -36,18 +36,8 @@ class Whole:
     def is_exact(self) -> bool:
         return not self.off
 
-    @property
-    def made(self) -> bytes | None:
-        """The text that the pieces make."""
-        return text_of(self.weave, self.weave.order(), self.shown)
-
-    @property
-    def atoms(self) -> list[int]:
-        """Its lines."""
-        return [line for line in self.weave.order() if self.shown[line]]
-
     def _distance(self) -> int:
-        made = self.made
+        made = text_of(self.weave, self.weave.order(), self.shown)
         return 0 if made == self.text else 1 + sum(each.total() for each in difference(made, self.text))
 
     def _told(self) -> tuple[set[int], list[int]]:
@@ -118,18 +108,6 @@ class WholePieces:
         if not text or not all(map(weave.ids.__contains__, split_lines(text))):
             return None
         found = Whole(weave, text)
-        return found.atoms if found.is_exact else None
-
-    def nearer(self, text: bytes | None) -> Whole | None:
-        """Return the reading of a text that is nearer to it than the file is, and has lines that come back.
-
-        Example: a person checks a file out and adds a line before anything is recorded.
-        """
-        weave = self.weave
-        if not text:
+        if not found.is_exact:
             return None
-        gone, came = difference(weave.text, text)
-        if not any(line in weave.ids and is_telling(line) for line in came):
-            return None
-        found = Whole(weave, text)
-        return found if 0 < found.off < gone.total() + came.total() else None
+        return [line for line in weave.order() if found.shown[line]]
