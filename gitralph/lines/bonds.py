@@ -195,8 +195,9 @@ class Bonds:
     def _versions(self) -> Iterator[Bond]:
         """Bonds between two versions of a line: HEAD never gets both of them, nor neither.
 
-        Two lines are versions where they say the same, and where one replaced the other and came back since.
-        So are a line that HEAD had before, and what HEAD has in its place that no step knows.
+        Two lines are versions where they say the same, where one replaced the other and came back since, and
+        where both took the place of one line. So are a line that HEAD had before, and what HEAD has in its
+        place that no step knows.
         """
         known, weave = self.known, self.weave
         gone = {

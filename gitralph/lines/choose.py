@@ -8,7 +8,7 @@ The rules; 2 and 6 are in `bonds`, 3 to 5 in `attempt`, with what the texts alon
 piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
 line that HEAD had before waits where HEAD alone has another in its place, as does what is included of
 nobody's, and one that replaced a line of HEAD where HEAD has lost that and a line beside it, which the file
-still has.
+still has. Two lines that took the place of one go together or not at all: HEAD never has both.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
 that go took each of them that says something. Nor where its session gives the other piece up, as rule 5 has
