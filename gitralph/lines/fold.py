@@ -74,8 +74,10 @@ def _way_back(weave: Weave, text: bytes | None) -> tuple[bytes, list[int]] | Non
     lines = weave.shown_at(first)
     then = b"".join([weave.content(line) + b"\n" for line in lines])
     then = then if weave.visible_at(NEWLINE, first) else then[:-1]
-    off = sum(each.total() for each in difference(then, text))
-    return (then, lines) if off < gone.total() + came.total() else None
+    lost, rest = difference(weave.text, then)[0], difference(then, text)
+    if lost & rest[1]:
+        return None  # what stands all the while is not written anew
+    return (then, lines) if rest[0].total() + rest[1].total() < gone.total() + came.total() else None
 
 
 def _taker(weave: Weave, line: int) -> int | None:
