@@ -48,8 +48,8 @@ An example
 What is done, in this order
     fold         puts the steps, and the gaps between them, into a weave. Where a gap leads back to a text
                  that consists of whole pieces (`whole`), the very lines of these pieces come back. Where it
-                 brings lines back and others with them, the text from before those lines went comes back
-                 first, if that is nearer than the present one
+                 brings back most of what a hunk took, and other lines too, all that this hunk took comes back
+                 first, and the gap goes on from there
     pieces       gives each change its credit. Who only brings back what another wrote gets no credit, unless
                  HEAD had held it. So names survive a stash and its pop
     place_head   finds which lines HEAD has. Where HEAD is a text that the file had, these are its lines. Else

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.linediff import Range, hunks, leading
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, rest_of_slide, slide_to_own
 from gitralph.lines.text import (
@@ -149,7 +149,10 @@ class Folding:
         # everybody's lines.
         if self.owner is None:
             ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
-            ranges = [piece for each in ranges for piece in self._by_owner(each)]
+            ranges = [piece for each in ranges for piece in self._around_returned(each, fresh)]
+            ranges = [
+                piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
+            ]
         return ranges, fresh
 
     def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
@@ -170,6 +173,71 @@ class Folding:
         rims = zip([low_new - 1, *kept], [*kept, high_new], strict=True)
         parts = [(low_old + at, low_old + at, above + 1, below) for at, (above, below) in enumerate(rims)]
         return [part for part in parts if part[2] < part[3]]
+
+    def _around_returned(self, each: Range, fresh: list[int]) -> list[Range]:
+        """Split a hunk that takes back a gap: the lines that came with the old ones stand beside them.
+
+        Example: a stash takes a correction away, and a person writes a line below the one that was corrected.
+        """
+        low_old, high_old, low_new, high_new = each
+        weave, shown = self.weave, self.weave.shown
+        births = {weave.birth[atom] for atom in shown[low_old:high_old]}
+        made = weave.hunks[births.pop()] if len(births) == 1 and BASE not in births else None
+        if made is None or weave.units[made.unit].owner is not None or made.undels or EXISTS in made.dels:
+            return [each]
+        gone = [weave.line[atom] for atom in made.dels if atom != NEWLINE]
+        count, room = len(gone), high_new - low_new
+        if made.births != shown[low_old:high_old] or not 0 < count < room:
+            return [each]
+        if fresh[low_new : low_new + count] == gone:
+            return [
+                (low_old, high_old, low_new, low_new + count),
+                (high_old, high_old, low_new + count, high_new),
+            ]
+        if fresh[high_new - count : high_new] == gone:
+            return [
+                (low_old, low_old, low_new, high_new - count),
+                (low_old, high_old, high_new - count, high_new),
+            ]
+        return [each]
+
+    def _by_pop(self, each: Range) -> list[Range]:
+        """Split off removed lines that a session had removed before and a gap had brought back.
+
+        Example: a stash and its pop, while a person rewrote a line beside them. The other lines must pair one
+        to one.
+        """
+        low_old, high_old, low_new, high_new = each
+        removed = self.weave.shown[low_old:high_old]
+        if not high_new - low_new < len(removed) or low_new == high_new:
+            return [each]
+        back = [self._came_back(atom) for atom in removed]
+        over, under = leading(back), leading(back[::-1])
+        if (
+            all(back)
+            or len(removed) - over - under != high_new - low_new
+            or any(back[over : len(back) - under])
+        ):
+            return [each]
+        low, high = low_old + over, high_old - under
+        parts = [
+            (low_old, low, low_new, low_new),
+            (low, high, low_new, high_new),
+            (high, high_old, high_new, high_new),
+        ]
+        return [part for part in parts if part[0] < part[1]]
+
+    def _came_back(self, atom: int) -> bool:
+        """Tell whether a session removed a line and a gap put it back."""
+        weave, ops = self.weave, self.weave.ops[atom] or ()
+        return (
+            len(ops) > 1
+            and bool(ops[-1] & 1)
+            and not ops[-2] & 1
+            and ops[-2] >> 1 != BASE
+            and weave.owner_of(ops[-1] >> 1) is None
+            and weave.owner_of(ops[-2] >> 1) is not None
+        )
 
     def _by_owner(self, each: Range) -> list[Range]:
         """Split a gap where it goes from one owner's lines to another's, line for line.
@@ -210,7 +278,7 @@ class Folding:
         if not removed or is_known:
             dead = [atom for atom in weave.between(left, right) if atom not in gone]
         # Ask before anything is inserted: a returned line keeps its author, an inserted line gets a new one.
-        back = returning(weave, dead, fresh, surroundings) if is_known else {}
+        back = returning(weave, dead, fresh, surroundings, self.owner is not None) if is_known else {}
         place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
         self._delete(hunk, removed)
         weave.shown[start:stop] = self._grow(hunk, place, fresh, back)

@@ -152,11 +152,18 @@ def _corrections(choice: Attempt, owners: Collection[str]) -> list[TextChange] |
 
 
 def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
-    """The lines that go with superseded pieces, each with the owners of these pieces."""
+    """The lines that go with superseded pieces, each with the owners of these pieces.
+
+    And those that a gap brought back and took away itself: each with who had taken it before.
+    """
     found = dict[bytes, set[str | None]]()
     for unit in choice.superseded:
         for line in choice.known.taken(unit):
             found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
+    for line in choice.known.differing():
+        taker = choice.known.last_taker(line)
+        if choice.known.owner(line) is None and BASE < taker < choice.known.credit(line):
+            found.setdefault(choice.weave.content(line), set()).add(choice.weave.owner_of(taker))
     return found
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gitralph.lines.build import Folding
 from gitralph.lines.handover import hand_over
 from gitralph.lines.materialize import text_of
 from gitralph.lines.terms import ARRIVED, GAP, TAIL, Step
-from gitralph.lines.text import difference, is_telling
-from gitralph.lines.weave import BASE, NEWLINE, Weave
+from gitralph.lines.text import difference, ends_with_newline, split_lines
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
 from gitralph.lines.whole import WholePieces
 
 
@@ -60,29 +59,31 @@ def _take_in(
 def _way_back(weave: Weave, text: bytes | None) -> tuple[bytes, list[int]] | None:
     """Return the text that a gap brought back before it was changed, and the lines of that text.
 
-    Example: a person checks a file out and adds a line, and nothing is recorded in between. It is the text
-    from before most of the lines went that come back, where that is nearer than the present one.
+    Example: a person checks a file out and adds a line, and nothing is recorded in between. What a hunk took
+    comes back as a whole where most of it does, nothing is left that the hunk brought, and the gap brings
+    other lines as well.
     """
-    gone, came = difference(weave.text, text)
-    again = [weave.ids[line] for line in came if line in weave.ids and is_telling(line)]
-    took = [_taker(weave, atom) for line in again for atom in weave.seen[line]]
-    times = Counter(step for step in took if step is not None)
-    if not text or not times:
+    came = difference(weave.text, text)[1]
+    once = [weave.ids[line] for line in came if came[line] == 1 and line in weave.ids]
+    equal = [weave.seen[line] for line in once if not weave.count[line] and weave.seen[line]]
+    dead = set(filter(weave.says, (max(lines, key=weave.taker) for lines in equal)))
+    if not text or not dead:
         return None
-    step = max(times, key=lambda each: (times[each], each))
-    first = next(n for n in range(len(weave.hunks)) if weave.unit_of(n).step == step)
-    lines = weave.shown_at(first)
+    stays, back, gone = set(split_lines(text)), set[int](), set[int]()
+    takers = {weave.taker(line) for line in dead if weave.text is not None} or {weave.taker(EXISTS)}
+    for number in takers - {BASE}:
+        made = weave.hunks[number]
+        took = [line for line in made.dels if line > NEWLINE and weave.taker(line) == number]
+        told = [line in dead for line in took if weave.says(line)]
+        births = [line for line in made.births if weave.visible(line)]
+        if 2 * sum(told) > len(told) and stays.isdisjoint(map(weave.content, births)):
+            back.update(took)
+            gone.update(births)
+    if not back or came.keys() <= set(map(weave.content, back)):
+        return None
+    lines = [x for x in weave.order() if x in back or (weave.visible(x) and x not in gone)]
     then = b"".join([weave.content(line) + b"\n" for line in lines])
-    then = then if weave.visible_at(NEWLINE, first) else then[:-1]
-    lost, rest = difference(weave.text, then)[0], difference(then, text)
-    if lost & rest[1]:
-        return None  # what stands all the while is not written anew
-    return (then, lines) if rest[0].total() + rest[1].total() < gone.total() + came.total() else None
-
-
-def _taker(weave: Weave, line: int) -> int | None:
-    """The step that took a line away; None for a line that stands."""
-    return None if weave.visible(line) else weave.unit_of((weave.ops[line] or [BASE])[-1] >> 1).step
+    return then if ends_with_newline(weave.text or text) else then[:-1], lines
 
 
 def _keep(weave: Weave, first: int, line: int) -> None:

@@ -47,9 +47,12 @@ def may_return(weave: Weave, fresh: Sequence[int], surroundings: Surroundings) -
 
 
 def returning(
-    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings
+    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings, written: bool
 ) -> dict[int, int]:
-    """Map indices of new lines to the dead atoms that they bring back, in the same order."""
+    """Map indices of new lines to the dead atoms that they bring back, in the same order.
+
+    `written` says that a session recorded the new text.
+    """
     if not dead or not fresh:
         return {}
     # The undo of a whole hunk is certain even where no line of it is telling: every line is there, in order.
@@ -58,19 +61,19 @@ def returning(
         return dict(enumerate(inverse))
     pairs = rising(_twins(weave, dead, fresh, surroundings))
     found = _grown(weave, dead, fresh, {new: old for old, new in pairs})
-    return found if len(found) == len(fresh) else _of_blocks(weave, dead, found)
+    return found if len(found) == len(fresh) else _of_blocks(weave, dead, found, written)
 
 
-def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int]) -> dict[int, int]:
+def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written: bool) -> dict[int, int]:
     """Keep, of lines that came back amid new lines, those that form a returned block.
 
     A new function may have the body of one that went. So the first line of the old one that stood nowhere
-    else must be back. A block is what one
+    else must be back. Where nobody recorded the text, most of the block must be back. A block is what one
     hunk brought and one hunk took away: git brings back of a removal what was committed, and not what was
     not.
     """
     gone, back = (_grouped(atoms, lambda x: _block(weave, x)) for atoms in (dead, found.values()))
-    kept = {block for block, atoms in back.items() if _is_block(weave, gone[block], atoms)}
+    kept = {block for block, atoms in back.items() if _is_block(weave, gone[block], atoms, written)}
     return {new: old for new, old in found.items() if _block(weave, old) in kept}
 
 
@@ -85,9 +88,11 @@ def _grouped(atoms: Iterable[int], key: Callable[[int], Key]) -> dict[Key, list[
     return found
 
 
-def _is_block(weave: Weave, gone: list[int], back: list[int]) -> bool:
+def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> bool:
     told = [atom for atom in gone if len(weave.seen[weave.line[atom]]) == 1]
-    return not told or told[0] in back
+    if told and told[0] not in back:
+        return False
+    return written or 2 * len(back) >= len(gone)
 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:

@@ -134,6 +134,11 @@ class Pieces(_States):
             self.parts[unit] = [set(split_lines(text)) for text in texts]
         return self.parts[unit]
 
+    def last_taker(self, line: int) -> int:
+        """The last recorded hunk that took a line away; BASE for none."""
+        took = (n for n, stands, _ in reversed(self.changes.get(line, ())) if not stands)
+        return next((n for n in took if self.weave.owner_of(n) is not None), BASE)
+
     def left_head(self, line: int) -> bool:
         """Tell whether HEAD had a telling line, and neither HEAD nor the file has it now."""
         return (
@@ -390,6 +395,7 @@ class _Credits(_States):
             self._as_it_was(first, then)
             return
         for n in numbers:
+            self._took_the_rest(n, weave.hunks[n])
             self._did_again(n, weave.hunks[n])
 
     def _as_it_was(self, first: int, then: int) -> None:
@@ -399,6 +405,14 @@ class _Credits(_States):
             was = _was(self.weave, self.changes, line, then) if then <= at < first else None
             if was is not None and not stands and not was[1] and was[2] != credit:
                 changes.append((first, stands, was[2]))
+
+    def _took_the_rest(self, number: int, gap: Hunk) -> None:
+        """Where a gap brings back only a part of what went, the gap itself took the rest away."""
+        for line in gap.undels if gap.births else ():
+            killers = [change[0] for change in self.changes.get(line, ()) if not change[1]]
+            for other in self.weave.hunks[killers[-1]].dels if killers else ():
+                if other > NEWLINE and not self.on_disk(other) and other not in gap.dels:
+                    self._set(other, number, False, number)
 
     def _is_there(self, line: int) -> bool:
         """Tell whether the file has a line, or all that came in its place."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines.attempt import Attempt
-from gitralph.lines.pieces import Held, Pieces
+from gitralph.lines.pieces import Held
 from gitralph.lines.terms import GAP, UNRECORDED, LineNote, Step, step_of
 from gitralph.lines.text import has_words
 from gitralph.lines.weave import BASE, NEWLINE, Weave
@@ -64,7 +64,7 @@ def taken_again(choice: Attempt) -> Iterator[LineNote]:
     known, weave = choice.known, choice.weave
     again = dict[int, int]()
     for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
-        last = _last_taker(known, line)
+        last = known.last_taker(line)
         unit = weave.hunks[last].unit
         if unit in choice.own and known.credit(line) < last and known.unit(line) not in choice.own:
             again[line] = unit
@@ -81,10 +81,10 @@ def stays(choice: Attempt) -> Iterator[LineNote]:
     took = ((x, unit) for unit in asked for x in known.taken(unit) if known.unit(x) == unit)
     gone = {weave.line[x]: unit for x, unit in took if known.is_history(x) and weave.says(x)}
     for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
-        last = weave.hunks[_last_taker(known, line)].unit
+        last = weave.hunks[known.last_taker(line)].unit
         if known.unit(line) in asked:
             kept[line] = known.unit(line)
-        elif last in asked and _last_taker(known, line) < known.credit(line):
+        elif last in asked and known.last_taker(line) < known.credit(line):
             kept[line] = last  # it came back, and somebody took it away since
         elif known.credit(line) == known.foreign and weave.line[line] in gone:
             kept[line] = gone[weave.line[line]]
@@ -94,12 +94,6 @@ def stays(choice: Attempt) -> Iterator[LineNote]:
         who = dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers - choice.own))
         keys = tuple(weave.units[unit].key for unit in units)
         yield LineNote(Why(Kind.REMOVAL_STAYS, tuple(who) or (UNRECORDED,)), _where(weave, list(kept)), keys)
-
-
-def _last_taker(known: Pieces, line: int) -> int:
-    """The last recorded hunk that took a line away; BASE for none."""
-    took = (n for n, stands, _ in reversed(known.changes[line]) if not stands)
-    return next((n for n in took if known.weave.owner_of(n) is not None), BASE)
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

@@ -185,6 +185,10 @@ class Weave:
         ops = self.ops[atom]
         return ops is None or bool(ops[-1] & 1)
 
+    def taker(self, atom: int) -> int:
+        """Return the hunk that took away an atom that is gone."""
+        return (self.ops[atom] or [BASE])[-1] >> 1
+
     def before(self, atom: int, hunk: int) -> Sequence[int]:
         """Return the operations on an atom that hunks older than this one made."""
         ops = self.ops[atom]

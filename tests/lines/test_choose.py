@@ -4,7 +4,7 @@ import pytest
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines import attempt
-from gitralph.lines.terms import LEFT_OUT, UNRECORDED
+from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
 from tests.lines.texts import File, text
 
 ONE, TWO, THREE = "the first line", "the second line", "the third line"
@@ -573,3 +573,34 @@ def test_a_corrected_line_that_a_stash_brings_back_takes_what_it_had_taken() -> 
     file.holds(MINE, ONE, TWO, THREE)
     file.person(MINE, ONE, by_hand, THREE, YOURS)
     assert file.takes("s1") == [MINE, ONE, by_hand, THREE]
+
+
+def test_what_a_person_mends_in_a_checkout_is_the_persons_commit() -> None:
+    """He checks the file out and rewrites one line of those that the session had replaced, seen as one."""
+    lines = [f"line {n} of it" for n in range(9)]
+    file = File(text(*lines))
+    file.edit("s1", *lines[:3], "what one session writes", *lines[6:])
+    by_hand = [*lines[:4], "entirely different words", *lines[5:]]
+    file.person(*by_hand)
+    assert file.takes("s1") == lines
+    assert file.takes(UNRECORDED) == by_hand
+
+
+def test_a_line_that_comes_back_elsewhere_leaves_a_correction_one() -> None:
+    """Another session's removal is undone by hand, and the session's line mended, before anybody looks."""
+    lines = [f"line {n} of it" for n in range(6)]
+    file = File(text(*lines))
+    file.edit("s1", *lines[1:])
+    file.edit("s2", *lines[1:5], "what one session writes")
+    file.person(*lines[:5], "what one session wrote")
+    assert file.takes("s2") == [*lines[:5], "what one session wrote"]
+
+
+def test_a_file_that_comes_back_with_another_first_line_takes_no_line_from_head() -> None:
+    """One session had replaced a line before the other deleted the file: who mends it took that line."""
+    lines = [f"line {n} of it" for n in range(4)]
+    file = File(text(*lines))
+    file.edit("s2", lines[0], "what one session writes", *lines[2:])
+    file.steps.append(Step("1", "s1", file.disk, None, seen=True))
+    file.person("what a person writes", *lines[1:])
+    assert file.takes("s1") == lines
