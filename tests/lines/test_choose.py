@@ -604,3 +604,15 @@ def test_a_file_that_comes_back_with_another_first_line_takes_no_line_from_head(
     file.steps.append(Step("1", "s1", file.disk, None, seen=True))
     file.person("what a person writes", *lines[1:])
     assert file.takes("s1") == lines
+
+
+def test_two_lines_that_took_the_place_of_one_never_stand_in_head_both() -> None:
+    """A revert put the line back, the session rewrote it, and a reset leads to before the revert."""
+    file = File(text(ONE, TWO, THREE))
+    file.edit("s2", ONE, YOURS, THREE)
+    file.holds(ONE, YOURS, THREE)
+    file.person(ONE, TWO, THREE)
+    file.edit("s1", ONE, MINE, THREE)
+    answer = file.ask("s1")
+    assert answer.refused
+    assert {one.why.kind for one in answer.left} == {Kind.OTHER_VERSION}

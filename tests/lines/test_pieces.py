@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,10 +150,16 @@ def test_a_walk_between_two_lines_in_the_wrong_order_ends() -> None:
     assert list(weave.between(second, first)) == [third]
 
 
-def test_of_a_removal_of_which_a_person_puts_one_line_back_the_rest_is_still_its_sessions() -> None:
-    """The file is nearer to that text than the first one is: nobody checked the first one out."""
-    known = look(BASE, BASE[:1] + BASE[2:3], ("s1", BASE, BASE[:1]))
-    assert whose(known) == dict.fromkeys((BASE[1], *BASE[3:]), ("removed", "s1"))
+@pytest.mark.parametrize("by_hand", [[], ["by hand"]])
+@pytest.mark.parametrize("back", [BASE[2:3], BASE[2:4]])
+def test_of_a_removal_of_which_a_person_puts_a_half_back_the_rest_is_still_its_sessions(
+    by_hand: list[str], back: list[str]
+) -> None:
+    """Nobody checked the file out, also where he writes a line elsewhere."""
+    known = look(BASE, [*by_hand, BASE[0], *back], ("s1", BASE, BASE[:1]))
+    gone = [line for line in BASE[1:] if line not in back]
+    added: dict[str, tuple[str, str | None]] = dict.fromkeys(by_hand, ("added", None))
+    assert whose(known) == added | dict.fromkeys(gone, ("removed", "s1"))
 
 
 def test_a_checkout_and_a_person_s_line_in_it_bring_back_the_very_lines() -> None:
