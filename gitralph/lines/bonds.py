@@ -195,7 +195,7 @@ class Bonds:
     def _versions(self) -> Iterator[Bond]:
         """Bonds between two versions of a line: HEAD never gets both of them, nor neither.
 
-        Two lines are versions where they say the same, where one replaced the other and came back since, and
+        Two lines are versions where they say the same, where one replaced the other, at second hand too, and
         where both took the place of one line. So are a line that HEAD had before, and what HEAD has in its
         place that no step knows.
         """
@@ -206,30 +206,40 @@ class Bonds:
             if known.is_removed(x) and known.weave.is_only(x, 1)
         }
         beside, asked = self._beside_again(), set[object]()
-        for line in known.differing():
-            if line <= NEWLINE or not known.is_added(line):
-                continue
+        for line in filter(self._may_come, [*known.differing(), *self._written_over()]):
             others = set(beside.get(line, ()))
             birth = weave.birth[line]
             is_shown = self.choice.shows(line)
-            place = self.past.replaced_by(line), birth, known.unit(line), is_shown
+            unit = known.unit(line) if known.on_disk(line) else known.brought_by(line)
+            place = self.past.replaced_by(line), birth, unit, is_shown
             if line in known.changes and place not in asked:  # lines of one place have the same versions
                 asked.add(place)
                 others |= place[0].union(weave.hunks[birth].dels)
-            if is_shown and place[1:] not in asked:  # both took the place of one line
+            if is_shown and place[1:] not in asked:
                 asked.add(place[1:])
-                others |= set[int]().union(*map(self.past.replaced_by, weave.hunks[birth].dels))
+                under = self.past.under(birth)
+                others |= set(under).union(*map(self.past.replaced_by, weave.hunks[birth].dels))
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:
                 if other > NEWLINE and known.is_removed(other) and self.choice.shows(other) == is_shown:
-                    one, two = known.unit(line), known.unit(other)
+                    one, two = unit, known.unit(other)
                     if self.choice.counts(one) != self.choice.counts(two):
                         one, two = (one, two) if self.choice.counts(one) else (two, one)
                         # the first text has no hunk: it goes as superseded when its replacement goes
                         one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, Kind.OTHER_VERSION, stale=stale)
+
+    def _may_come(self, line: int) -> bool:
+        return line > NEWLINE and not self.known.in_head[line]
+
+    def _written_over(self) -> Iterator[int]:
+        """The lines that come from the record."""
+        for unit in self.choice.wanted:
+            for line in self.known.births(unit):
+                if self.known.is_history(line) and self.choice.shows(line):
+                    yield line
 
     def _beside_again(self) -> dict[int, set[int]]:
         """Each added line that HEAD had before, with the lines in its place that HEAD alone has."""

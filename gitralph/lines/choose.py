@@ -8,7 +8,7 @@ The rules; 2 and 6 are in `bonds`, 3 to 5 in `attempt`, with what the texts alon
 piece. So does a piece inside a block of such lines, and a piece around a line that only others removed. A
 line that HEAD had before waits where HEAD alone has another in its place, as does what is included of
 nobody's, and one that replaced a line of HEAD where HEAD has lost that and a line beside it, which the file
-still has. Two lines that took the place of one go together or not at all: HEAD never has both.
+still has. HEAD never gets a line beside what it replaced, nor two lines that took the place of one.
 
 3. Superseded: rule 2 does not hold where no line and no word is left of those other lines, and the pieces
 that go took each of them that says something. Nor where its session gives the other piece up, as rule 5 has
@@ -204,7 +204,7 @@ def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
         is_foreign = bond.stale and bond.kind is not Kind.OLD_READ
         why = Why(Kind.HEAD_MOVED) if is_foreign else Why(bond.kind, (who,))
         units = (weave.units[made.unit].key,)
-        out[made.unit, bond.unit] = LeftEdit(reason, _numbers(numbers, made), why, units)
+        out.setdefault((made.unit, bond.unit), LeftEdit(reason, _numbers(numbers, made), why, units))
     # Of several turns in one line each is in the way for the same reason.
     told = dict[tuple[Reason, tuple[int, int] | None, Why], LeftEdit]()
     for one in out.values():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import Step, step_of
 from gitralph.lines.text import has_words
-from gitralph.lines.weave import END, EXISTS, NEWLINE, START, Hunk
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 
 DEEP = 50
 """So many edits on top of one another are followed."""
@@ -120,6 +120,15 @@ class Past:
             births = (self.weave.hunks[number].births for number in found)
             self._replaced_by[took] = frozenset[int]().union(*births)
         return self._replaced_by[took]
+
+    def under(self, number: int) -> list[int]:
+        """The lines in whose place a hunk put others, and of those that are history what they replaced."""
+        found, todo = dict[int, None](), [number]
+        for each in todo:
+            dels = [x for x in self.weave.hunks[each].dels if x not in found]
+            found |= dict.fromkeys(dels)
+            todo += {self.weave.birth[x] for x in dels if self.known.is_history(x)} - {BASE, *todo}
+        return list(found)
 
     def _takers(self, line: int) -> frozenset[int]:
         return frozenset(number for number, stands, _ in self.known.changes.get(line, ()) if not stands)
