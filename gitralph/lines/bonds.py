@@ -48,6 +48,23 @@ class Bonds:
         """Yield what stands in the way now."""
         known, weave = self.known, self.weave
         self._runs = {}
+        told = set[int]()
+        for bond in self._of_pieces():
+            if not bond.soft:
+                told.add(weave.hunks[bond.hunk].unit)
+            yield bond
+        # a piece that waits anyway needs no second reason
+        yield from (bond for bond in self._versions() if weave.hunks[bond.hunk].unit not in told)
+        if self.over and known.on_disk(EXISTS):  # all lines of a deleted file are gone, whoever had read them
+            yield from self._old_reads()
+        if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.choice.takes(known.unit(EXISTS)):
+            maker = known.unit(EXISTS)
+            for unit in sorted(self.choice.wanted & known.by_unit.keys() - {BASE}):
+                yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=known.is_old(maker))
+
+    def _of_pieces(self) -> Iterator[Bond]:
+        """Yield what stands in the way of each piece by itself."""
+        known, weave = self.known, self.weave
         for unit in sorted(self.choice.wanted - self.choice.followed):
             writes = self.choice.writes(unit)
             for number in weave.units[unit].hunks:
@@ -61,13 +78,6 @@ class Bonds:
                 if writes and unit in self.choice.included and self.past.has_other_version(made):
                     yield Bond(number, weave.hunks[known.foreign].unit, Kind.REPLACES, stale=True)
                 yield from self._whole_file(number, made, writes)
-        yield from self._versions()
-        if self.over and known.on_disk(EXISTS):  # all lines of a deleted file are gone, whoever had read them
-            yield from self._old_reads()
-        if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.choice.takes(known.unit(EXISTS)):
-            maker = known.unit(EXISTS)
-            for unit in sorted(self.choice.wanted & known.by_unit.keys() - {BASE}):
-                yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=known.is_old(maker))
 
     def may_go_under(self, bond: Bond) -> bool:
         """Tell whether a bond is of a hunk that was written over the other piece, in a file that stays."""
