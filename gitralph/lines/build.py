@@ -30,11 +30,15 @@ class LandedBefore(Protocol):
 class Folding:
     """One step on its way into the weave."""
 
-    def __init__(self, weave: Weave, key: str, owner: str | None, landed: LandedBefore | None = None) -> None:
+    def __init__(
+        self, weave: Weave, key: str, owner: str | None, landed: LandedBefore | None = None, named: int = 0
+    ) -> None:
         self.landed = landed
         self.weave = weave
         self.key = key
         self.owner = owner
+        self.named = named
+        """How many units of the same step have their names already."""
         self.first = len(weave.hunks)
         self.joined: list[int] = []
         """For each new hunk the new hunk whose unit it shares."""
@@ -382,7 +386,7 @@ class Folding:
             if root not in named:
                 # A unit is named by the number of its hunk within the step. Journals on disk keep these
                 # names, so a replay must always number hunks in this way.
-                key = f"{self.key}.{len(named)}"
+                key = f"{self.key}.{self.named + len(named)}"
                 named[root] = len(weave.units)
                 weave.units.append(Unit(key, self.owner, len(weave.steps)))
             weave.units[named[root]].hunks.append(self.first + index)

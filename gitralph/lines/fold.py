@@ -45,45 +45,50 @@ def _take_in(
     whole: WholePieces,
     lines: list[int] | None = None,
 ) -> None:
-    way = _way_back(weave, text) if owner is None and text not in weave.known else None
-    if way is not None:
-        Folding(weave, GAP + key, None).run(*way)
+    named = len(weave.units)
+    back = _way_back(weave, text) if owner is None and text not in weave.known else None
+    if back is not None:
+        Folding(weave, key, None).run(
+            text_of(weave, weave.order(), back), [x for x in weave.order() if back[x]]
+        )
     first = len(weave.hunks)
-    Folding(weave, key, owner, whole if owner is None else None).run(text, lines)
+    Folding(weave, key, owner, whole if owner is None else None, len(weave.units) - named).run(text, lines)
     made = weave.hunks[first:]
     gone = {line for hunk in made for line in hunk.dels}
     for line in gone.intersection(line for hunk in made for line in hunk.undels):
         _keep(weave, first, line)
 
 
-def _way_back(weave: Weave, text: bytes | None) -> tuple[bytes, list[int]] | None:
-    """Return the text that a gap brought back before it was changed, and the lines of that text.
+def _way_back(weave: Weave, text: bytes | None) -> bytearray | None:
+    """Return which lines stood when a gap had brought lines back and nothing was changed yet; else None.
 
     Example: a person checks a file out and adds a line, and nothing is recorded in between. What a hunk took
     comes back as a whole where most of it does, nothing is left that the hunk brought, and the gap brings
-    other lines as well.
+    other lines as well. A line that comes twice, or stands elsewhere, need not be one that comes back.
     """
     came = difference(weave.text, text)[1]
     once = [weave.ids[line] for line in came if came[line] == 1 and line in weave.ids]
     equal = [weave.seen[line] for line in once if not weave.count[line] and weave.seen[line]]
-    dead = set(filter(weave.says, (max(lines, key=weave.taker) for lines in equal)))
-    if not text or not dead:
+    again = set(filter(weave.says, (max(lines, key=weave.taker) for lines in equal)))
+    if not text or not again:
         return None
     stays, back, gone = set(split_lines(text)), set[int](), set[int]()
-    takers = {weave.taker(line) for line in dead if weave.text is not None} or {weave.taker(EXISTS)}
-    for number in takers - {BASE}:
+    # who brings a deleted file back takes back its deletion, and no older hunk alone
+    for number in {weave.taker(line) for line in (again if weave.text is not None else [EXISTS])} - {BASE}:
         made = weave.hunks[number]
         took = [line for line in made.dels if line > NEWLINE and weave.taker(line) == number]
-        told = [line in dead for line in took if weave.says(line)]
+        told = [line in again for line in took if weave.says(line)]
         births = [line for line in made.births if weave.visible(line)]
         if 2 * sum(told) > len(told) and stays.isdisjoint(map(weave.content, births)):
             back.update(took)
             gone.update(births)
     if not back or came.keys() <= set(map(weave.content, back)):
         return None
-    lines = [x for x in weave.order() if x in back or (weave.visible(x) and x not in gone)]
-    then = b"".join([weave.content(line) + b"\n" for line in lines])
-    return then if ends_with_newline(weave.text or text) else then[:-1], lines
+    shown = bytearray(map(weave.visible, range(len(weave.line))))
+    for line in (*gone, *back, EXISTS):
+        shown[line] = line not in gone
+    shown[NEWLINE] = ends_with_newline(weave.text or text)
+    return shown
 
 
 def _keep(weave: Weave, first: int, line: int) -> None:

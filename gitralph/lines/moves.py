@@ -78,7 +78,7 @@ def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written
 
 
 def _block(weave: Weave, atom: int) -> tuple[int, int]:
-    return weave.birth[atom], _killer(weave, atom)
+    return weave.birth[atom], weave.taker(atom)
 
 
 def _grouped(atoms: Iterable[int], key: Callable[[int], Key]) -> dict[Key, list[int]]:
@@ -97,17 +97,12 @@ def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
     """Find an earlier hunk whose removal the new lines take back exactly."""
-    killed = _grouped(dead, lambda x: _killer(weave, x))
+    killed = _grouped(dead, lambda x: weave.taker(x))
     # The latest removal comes first: an undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):
             return killed[hunk]
     return []
-
-
-def _killer(weave: Weave, atom: int) -> int:
-    ops = weave.ops[atom]
-    return ops[-1] >> 1 if ops else 0
 
 
 def _twins(
@@ -118,7 +113,7 @@ def _twins(
     for at, atom in enumerate(dead):
         line = weave.line[atom]
         # Of several versions an undo brings back the one that was there last.
-        if line not in latest or _killer(weave, atom) >= _killer(weave, dead[latest[line]]):
+        if line not in latest or weave.taker(atom) >= weave.taker(dead[latest[line]]):
             latest[line] = at
     times = Counter(fresh)
     return [

@@ -123,12 +123,14 @@ class Past:
 
     def under(self, number: int) -> list[int]:
         """The lines in whose place a hunk put others, and of those that are history what they replaced."""
-        found, todo = dict[int, None](), [number]
+        found, asked, todo = list[int](), {BASE, number}, [number]
         for each in todo:
-            dels = [x for x in self.weave.hunks[each].dels if x not in found]
-            found |= dict.fromkeys(dels)
-            todo += {self.weave.birth[x] for x in dels if self.known.is_history(x)} - {BASE, *todo}
-        return list(found)
+            dels = self.weave.hunks[each].dels
+            found += dels
+            more = {self.weave.birth[x] for x in dels if self.known.is_history(x)} - asked
+            asked |= more
+            todo += more
+        return found
 
     def _takers(self, line: int) -> frozenset[int]:
         return frozenset(number for number, stands, _ in self.known.changes.get(line, ()) if not stands)

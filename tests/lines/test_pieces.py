@@ -172,3 +172,18 @@ def test_a_checkout_and_a_person_s_line_in_it_bring_back_the_very_lines() -> Non
         BASE[1]: ("removed", "s2"),
         BASE[2]: ("removed", "s2"),
     }
+
+
+def test_what_stands_all_the_while_is_not_written_anew_by_who_brings_the_lines_beside_it_back() -> None:
+    """The file has the first line of the block and below it what the block had replaced."""
+    mine = [BASE[0], "first of s1", "second of s1", BASE[4]]
+    known = look(BASE, ["by hand", BASE[0], "first of s1", *BASE[1:]], ("s1", BASE, mine))
+    assert whose(known)["first of s1"] == ("added", "s1")
+
+
+def test_the_pieces_of_one_gap_have_names_of_their_own() -> None:
+    """Also where the gap is read as two, a way back and a change."""
+    known = look(BASE, ["by hand", *BASE[1:]], ("s1", BASE, BASE[4:]))
+    names = [unit.key for unit in known.weave.units if unit.owner is None and unit.key]
+    assert len(names) > 1
+    assert names == [f"g:end.{n}" for n in range(len(names))]
