@@ -51,7 +51,7 @@ def lost(choice: Attempt, steps: Sequence[Step], held: Held) -> Iterator[LineNot
                 lost.append((unit, line, killer))
     if not lost:
         return
-    at = [y for _, _, killer in lost for y in known.births(killer)]
+    at = [y for _, _, killer in lost for y in choice.past.came(killer)]
     killers = [weave.units[killer] for _, _, killer in lost]
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
     kind = Kind.LEFT_TO_NOBODY if names == (UNRECORDED,) else Kind.LEFT_TO_OTHERS

@@ -616,3 +616,12 @@ def test_two_lines_that_took_the_place_of_one_never_stand_in_head_both() -> None
     answer = file.ask("s1")
     assert answer.refused
     assert {one.why.kind for one in answer.left} == {Kind.OTHER_VERSION}
+
+
+def test_the_note_of_a_line_that_a_checkout_took_names_what_stands_there_again() -> None:
+    lines = [f"line {n} of it" for n in range(9)]
+    file = File(text(*lines))
+    file.edit("s1", *lines[:3], "what one session writes", *lines[6:])
+    file.person(*lines[:4], "entirely different words", *lines[5:])
+    (lost,) = [note for note in file.ask("s1").notes if note.why.kind is Kind.LEFT_TO_NOBODY]
+    assert lost.lines == (4, 6)
