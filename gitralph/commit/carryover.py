@@ -91,6 +91,12 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
     )
 
 
+def removes_more(old: Lines, new: Lines, staged: Lines) -> bool:
+    """True when a line is staged as removed that the commit keeps."""
+    was = Counter(old)
+    return bool((was - Counter(staged)) - (was - Counter(new)))
+
+
 def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
     """True when everything staged against ``old`` is the commit's own change, or an older form of it.
 
@@ -98,9 +104,9 @@ def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes])
     only the session ever wrote. The lines that stay have the order that they had.
     """
     was, comes, stands = Counter(old), Counter(new), Counter(staged)
-    if (was - stands) - (was - comes):
+    if removes_more(old, new, staged) or not all(map(is_telling, stands - was)):
         return False
-    if not all(map(is_telling, stands - was)) or not set((stands - was) - (comes - was)) <= set(wrote):
+    if not set((stands - was) - (comes - was)) <= set(wrote):
         return False
     return is_within([line for line in staged if line in was], old)
 

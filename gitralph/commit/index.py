@@ -21,7 +21,7 @@ from gitralph.git.index import Staged
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import GAP, full_lines, replay, text_id
+from gitralph.hook.journal import GAP, Record, full_lines, replay, text_id
 from gitralph.lines.text import words
 from gitralph.records.path_records import PathState
 
@@ -167,7 +167,7 @@ def plan(facts: IndexFacts) -> IndexPlan:
             continue
         # `git add -N` announces a file and stages no text, so there is nothing of the user's to carry over.
         plain = there == old or _is_intent_to_add(there, old)
-        if plain or (there is not None and there.oid in facts.own(path)):
+        if plain or _is_own_state(facts, path):
             wanted = entry
         else:
             possible, wanted = _carried(facts, path)
@@ -187,15 +187,31 @@ def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
     return old is None and there is not None and there.oid == _EMPTY_BLOB
 
 
+def _is_own_state(facts: IndexFacts, path: bytes) -> bool:
+    """True when the session's own state is staged of a path, and the commit has what it removed.
+
+    Where the file on disk has such a line again, the removal is in the index alone.
+    """
+    there = facts.there(path)
+    if there is None or there.oid not in facts.own(path):
+        return False
+    texts = _texts(facts, path)
+    return not texts or not carryover.removes_more(*map(full_lines, texts))
+
+
 def _only_of(facts: IndexFacts, path: bytes) -> bool:
     """True when only this session's lines are staged of a path, and the commit has them or newer ones."""
-    entries = facts.old.get(path), facts.new[path], facts.there(path)
-    if not all(map(_is_file, entries)):
+    texts = _texts(facts, path)
+    if not texts:
         return False
-
-    texts = [facts.text(entry) for entry in entries]
     old, new, staged = map(full_lines, texts)
     return carryover.is_only_own(old, new, staged, facts.wrote(path, texts[0]))
+
+
+def _texts(facts: IndexFacts, path: bytes) -> list[bytes]:
+    """The text of a path in HEAD, in the commit and as staged; none where one of them is no file."""
+    entries = facts.old.get(path), facts.new[path], facts.there(path)
+    return [facts.text(entry) for entry in entries] if all(map(_is_file, entries)) else []
 
 
 def _lines_of_nobody(lay: Layout, state: PathState, head: bytes, staged: bytes) -> set[bytes]:
@@ -223,7 +239,7 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes, staged: bytes)
     mine, others, made_of = set[bytes](), set[bytes](), dict[bytes, set[bytes]]()
     for record, before, after in replay(state.journal, lay):
         old, new = set(full_lines(before or b"")), set(full_lines(after or b""))
-        if record.session not in made.family:
+        if record.session not in made.family or _brings_others(record, state, made):
             others |= new - old
             continue
         mine |= new - old
@@ -232,6 +248,11 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes, staged: bytes)
             made_of.setdefault(line, set()).update(gone[word] for word in words(line) if word in gone)
     known = (mine - others).union(full_lines(head))
     return {line for line in mine - others if made_of.get(line, set()) <= known}
+
+
+def _brings_others(record: Record, state: PathState, made: Draft) -> bool:
+    """True when the text that a move brought holds others' edits."""
+    return record.op == "rename-to" and bool(state.came_with.difference(made.family))
 
 
 def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = None) -> set[bytes]:
@@ -251,9 +272,7 @@ def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = Non
     for record, before, after in replay(state.journal, lay):
         # git stores line feeds where the file may have carriage returns.
         forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
-        is_own = record.session in made.family
-        if record.op == "rename-to" and state.came_with.difference(made.family):
-            is_own = False  # the text that it brought holds others' edits
+        is_own = record.session in made.family and not _brings_others(record, state, made)
         if is_own and (head.oid if head else None) in forms:
             alone, at = True, before
         alone = alone and is_own and record.is_exact and before == at

@@ -346,3 +346,29 @@ def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path:
     repo.tick()
     repo.git("commit", "-qm", "again")
     assert repo.changes() == {"b": "M"}
+
+
+def test_a_staged_line_that_the_person_took_back_in_the_file_stays_staged(repo: Repo) -> None:
+    """The session's own earlier state is staged; its commit has not what a person undid on disk."""
+    repo.edit("S1", "a", TEN.replace("line 2\n", "two of S1\n"))
+    text = TEN.replace("line 2\n", "two of S1\n").replace("line 8\n", "eight of S1\n")
+    repo.edit("S1", "a", text)
+    repo.git("add", "a")
+    repo.write("a", text.replace("two of S1\n", "line 2\n"))
+    repo.commit("S1")
+    assert repo.blob("a") == TEN.replace("line 8\n", "eight of S1\n").encode()
+    assert _changed_lines(repo.staged()) == ["-line 2", "+two of S1"]
+
+
+def test_a_line_that_came_with_a_moved_file_is_not_the_movers_in_the_index(repo: Repo) -> None:
+    """Another session's line is staged under the new name: the mover's commit did away with it."""
+    text = "".join(f"text {n}\n" for n in range(12))
+    repo.write("x", text)
+    repo.commit_all("x")
+    theirs = text.replace("text 3\n", "three of S1\n")
+    repo.edit("S1", "x", theirs)
+    repo.rename("S2", "x", "a")
+    repo.git("add", "-A")
+    done = repo.run("commit", "--session", "S2", "-m", "x")
+    assert repo.git("show", ":a") + "\n" == theirs
+    assert done.code in (0, 4)
