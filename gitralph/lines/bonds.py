@@ -228,7 +228,7 @@ class Bonds:
             if is_shown and place[1:] not in asked:
                 asked.add(place[1:])
                 under = self.past.under(birth)
-                others |= set(under).union(*map(self.past.replaced_by, weave.hunks[birth].dels))
+                others |= self.past.replaced_by(*under).union(under)
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:

@@ -107,9 +107,9 @@ class Past:
             self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
         return self._removed[unit]
 
-    def replaced_by(self, line: int) -> frozenset[int]:
-        """All lines that were ever put in the place of a line, or in the place of such a line."""
-        took = self._takers(line)
+    def replaced_by(self, *lines: int) -> frozenset[int]:
+        """All lines that were ever put in the place of one of these, or in the place of such a line."""
+        took = frozenset[int]().union(*map(self._takers, lines))
         if took not in self._replaced_by:
             found, todo = set[int](), list(took)
             while todo:

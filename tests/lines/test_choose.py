@@ -625,3 +625,15 @@ def test_the_note_of_a_line_that_a_checkout_took_names_what_stands_there_again()
     file.person(*lines[:4], "entirely different words", *lines[5:])
     (lost,) = [note for note in file.ask("s1").notes if note.why.kind is Kind.LEFT_TO_NOBODY]
     assert lost.lines == (4, 6)
+
+
+def test_a_line_waits_beside_the_one_that_replaced_what_it_was_made_of_at_second_hand() -> None:
+    """Put away and brought back over another's committed line, and edited again."""
+    file = File(text(ONE, "two words here", THREE))
+    file.edit("a", ONE, "two words of a", THREE)
+    file.person(ONE, "two words here", THREE)
+    file.edit("b", ONE, "other words here", THREE)
+    file.holds(ONE, "other words here", THREE)
+    file.person(ONE, "two words of a", THREE)
+    file.edit("a", ONE, "two more of a", THREE)
+    assert file.refuses("a") == {"entangled"}
