@@ -6,7 +6,7 @@ earlier commits took decides nothing; it only tells which notes are no news.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
@@ -119,10 +119,12 @@ def _waits(scene: Scene, state: PathState, to: Record) -> bool:
     left = path_records.left_by(scene.layout, old.journal, to, state.path)
     if left is None:
         return False
-    known, _ = _as_it_left(scene, old, left)
-    own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
-    mine = {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
-    in_head = [_head_lines(scene, path) for path in (state.path, old.path)]
+    mine, in_head = set[bytes](), [_head_lines(scene, state.path)]
+    for path, known, _ in _old_paths(scene, old, left):
+        units = enumerate(known.weave.units)
+        own = (x for n, unit in units if unit.owner in scene.own for x in known.births(n))
+        mine |= {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
+        in_head.append(_head_lines(scene, path))
     here = split_lines(path_texts.one_form(scene.contents[state.path].data))
     return bool(mine.intersection(here).difference(*in_head))
 
@@ -327,7 +329,21 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     ``left_by`` is the record with which the file left the last of them. Returns each line's text with its
     owner, None for nobody. Who moved a line wrote it no more than who moves it now.
     """
-    found, todo, seen = dict[bytes, str | None](), [(state, left_by)], {(state.path, left_by.offset)}
+    found = dict[bytes, str | None]()
+    for _, known, came in _old_paths(scene, state, left_by):
+        for line in known.differing():
+            unit = known.weave.units[known.unit(line)]
+            is_told = unit.owner in scene.own or step_of(unit.key) in came
+            if line > NEWLINE and known.is_added(line) and not is_told:
+                found[known.weave.content(line)] = unit.owner
+    return found
+
+
+def _old_paths(
+    scene: Scene, state: PathState, left_by: Record
+) -> Iterator[tuple[bytes, Pieces, Collection[str]]]:
+    """Each path that a moved file had, its pieces when it left, and the keys of the moves that brought it."""
+    todo, seen = [(state, left_by)], {(state.path, left_by.offset)}
     while todo:
         state, left_by = todo.pop()
         known, records = _as_it_left(scene, state, left_by)
@@ -341,9 +357,4 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
             if (old.path, end.offset) not in seen:  # a file may go back and forth
                 seen.add((old.path, end.offset))
                 todo.append((old, end))
-        for line in known.differing():
-            unit = known.weave.units[known.unit(line)]
-            is_told = unit.owner in scene.own or step_of(unit.key) in came
-            if line > NEWLINE and known.is_added(line) and not is_told:
-                found[known.weave.content(line)] = unit.owner
-    return found
+        yield state.path, known, came

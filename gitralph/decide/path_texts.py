@@ -90,7 +90,9 @@ class PathTexts:
     @property
     def is_new(self) -> bool:
         """True where a record made the file and HEAD never had it, under no name."""
-        return not self.heads.texts() and bool(self.carried) and self.carried[0].before is None
+        came = any(step.key.endswith(ARRIVED) and step.after is not None for step in self.steps)
+        is_made = bool(self.carried) and self.carried[0].before is None
+        return is_made and not came and not self.heads.texts()
 
     @cached_property
     def has_binary(self) -> bool:
@@ -145,8 +147,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
         texts = _kept(texts, text_chain.lasting(scene, state))
     seen = hook_rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
-    earlier = _carried(scene, state) if carry and not first else None
-    carried = earlier or []
+    carried, arrivals = _carried(scene, state) if carry and not first else ([], [])
     converted = not is_plain(scene, state.path) or _lost_crlf(
         scene, state.path, head, disk, [*carried, *texts]
     )
@@ -160,8 +161,9 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     heads = Heads(scene, state, records, converted)
     is_told = bool(carried) or (moved is not None and bool(rows) and rows[0].before is None)
     if is_told:
-        then = moved if moved is not None else heads.left(texts[0][0])
-        rows = _from_old_path(rows, [as_step(*row) for row in carried], then, earlier is not None)
+        left = filter(None, map(heads.left, arrivals or [texts[0][0]]))
+        then = moved if moved is not None else next(left, None)
+        rows = _from_old_path(rows, [as_step(*row) for row in carried], then, bool(arrivals))
     known = [*(r for r, _, _ in carried), *state.journal.records]
     steps = [_read_late(scene, known, step) for step in chain(rows, start)]
     if not is_told:
@@ -460,24 +462,26 @@ def _is_gone(scene: Scene, path: bytes) -> bool:
     return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
 
 
-def _carried(scene: Scene, state: PathState) -> list[Row] | None:
+def _carried(scene: Scene, state: PathState) -> tuple[list[Row], list[Record]]:
     """The records of a file from its old paths, before it was moved here; their offsets are negative.
 
-    None where the file was not moved here as it stood.
+    Also the moves that brought it, the last one first; none where it was not moved here as it stood.
     """
     to, seen, out = text_chain.arrival(scene, state), {state.path}, list[Row]()
+    arrivals = list[Record]()
     while to is not None and to.other_path is not None and to.other_path not in seen:
         here, old = state, scene.recorded_at(to.other_path)
         left = path_records.left_by(scene.layout, old.journal, to, here.path)
         if left is None:
             break
         seen.add(old.path)
+        arrivals.append(to)
         texts = _kept(replay(old.journal, scene.layout), text_chain.lasting(scene, old, left.offset))
         state, to = old, text_chain.arrival(scene, old, left.offset)
         found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
         shift = left.offset + 1 - (out[0][0].offset if out else 0)
         out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
-    return out if len(seen) > 1 else None
+    return out, arrivals
 
 
 def _kept(rows: Sequence[Row], records: Sequence[Record]) -> list[Row]:
@@ -499,10 +503,13 @@ def _from_old_path(
 ) -> list[Step]:
     """The steps of a moved file: it arrives as HEAD had it ``then``; edits before and after the move follow.
 
-    Where the file was not moved as it stood, what differs from that text is the mover's.
+    Where the file was not moved as it stood, what differs from that text is the mover's. Where HEAD had it,
+    who had once made it has no part in its being here.
     """
     first = rows[0]
     start = carried[0].before if carried and then is None else then
+    if then is not None:
+        carried = [step._replace(before=step.before or b"", after=step.after or b"") for step in carried]
     came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(start)))
     moved = first._replace(before=first.after if is_unchanged else start, onto=False)
     return [came, *carried, moved, *rows[1:]]

@@ -228,8 +228,9 @@ def _came_with(layout: Layout, path: bytes, to: Record | None) -> set[str]:
             break
         path = to.other_path
         seen.add(path)
-        found |= {r.session for r in there.records if r.op != GAP and r.offset < left.offset}
-        to = first_arrival(there)
+        before = [r for r in there.records if r.op != GAP and r.offset < left.offset]
+        found |= {r.session for r in before}
+        to = next((r for r in reversed(before) if r.op == "rename-to"), None)
     return found
 
 
@@ -288,21 +289,18 @@ def recorded_paths(
         found = path_state(layout, path, claimed)
         if found.owners() & set(sessions):
             out[path] = found
-    for state in list(out.values()):
-        _follow(layout, state, sessions, out)
+    # Lines of the sessions went along with a moved file, perhaps through names where others stand since.
+    todo = list(out.values())
+    seen = set(out)
+    for state in todo:
+        for record in state.journal.records:
+            to = record.other_path if record.op == "rename-from" else None
+            if to is not None and to not in seen:
+                seen.add(to)
+                todo.append(path_state(layout, to, []))
+                if not todo[-1].came_with.isdisjoint(sessions):
+                    out[to] = todo[-1]
     return out
-
-
-def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[bytes, PathState]) -> None:
-    """Find where a moved file went: lines of ``sessions`` in it went along. Another may stand there since."""
-    for record in state.journal.records:
-        path = record.other_path if record.op == "rename-from" else None
-        if path is None or path in out:
-            continue
-        there = path_state(layout, path, [])
-        if not there.came_with.isdisjoint(sessions):
-            out[path] = there
-            _follow(layout, there, sessions, out)
 
 
 def _is_bare(claim: Claims, state: PathState) -> bool:

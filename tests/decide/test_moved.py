@@ -505,3 +505,34 @@ def test_a_deletion_counts_of_a_file_that_head_got_meanwhile(repo: Repo) -> None
     for who in ("S1", "S2"):
         assert repo.commit(who).paths == {"n": "M"}
     assert repo.blob("n") == b"other\n"
+
+
+@pytest.mark.parametrize("names", [["z"], ["y", "z"]])
+def test_a_file_whose_maker_committed_it_is_the_movers_where_head_lost_it(
+    repo: Repo, names: list[str]
+) -> None:
+    """A person commits the old name's deletion alone: the maker's commit put an empty file at the new."""
+    repo.edit("S3", "new", "one of three\ntwo of three\n")
+    repo.commit("S3")
+    for old, name, mover in zip(["new", *names], names, ["S2", "S1"], strict=False):
+        repo.rename(mover, old, name)
+    repo.git("commit", "-qam", "all that git tracks")
+    answer = repo.ralph("commit", "--session", "S3", "-m", "x")
+    assert "nothing to commit" in answer.text
+    assert "'z' was moved there by" in answer.said
+    assert "uncommitted here is of session 'generic-1'" not in answer.said
+    assert "z" not in repo.git("ls-tree", "--name-only", "HEAD").split()
+    if names == ["z"]:
+        repo.commit("S2")
+        assert repo.blob("z") == repo.read("z")
+
+
+@pytest.mark.parametrize("names", [["b"], ["y", "b"], ["b", "y"]])
+def test_a_line_that_went_along_through_several_names_is_said(repo: Repo, names: list[str]) -> None:
+    """Another file stood under one of the names; the last mover's commit goes first."""
+    repo.edit("S3", "b", changed(2, "S3's line in b"))
+    repo.edit("S1", "a", changed(4, "S1's line in a"))
+    for old, name, mover in zip(["a", *names], names, ["S2", "S3"], strict=False):
+        shells.run(repo, mover, f"mv {old} {name}")
+    said = repo.ralph("commit", "--session", "S1", "-m", "x").said
+    assert f"'{names[-1]}' was moved there by" in said

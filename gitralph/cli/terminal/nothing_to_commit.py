@@ -30,8 +30,10 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
         for hint in _ways(ctx, result.session, loose[:_TYPED], made, messages):
             output.hint(hint)
     elif rows:
-        names = sorted({ctx.called(session) for row in rows for session in row.sessions})
-        output.note(f"what is uncommitted here is of session {' and '.join(map(repr, names))}")
+        others = {session for row in rows for session in row.sessions} - {result.session}
+        if others:
+            names = " and ".join(map(repr, sorted(map(ctx.called, others))))
+            output.note(f"what is uncommitted here is of session {names}")
         output.hint("git ralph status  # shows it")
     by_shell = made or any(left.by_shell for left in result.left)
     if not session_choice.all_here(ctx.layout) and not by_shell:
