@@ -58,6 +58,17 @@ def test_a_correction_is_of_the_line_of_who_wrote_it_first_or_put_it_back(
     assert truth.corrects["f", "  x_1_0"] == names
 
 
+def test_a_correction_that_another_session_put_back_is_still_one() -> None:
+    """A person indents s1's line, s2 rewrites it and undoes that, the person indents it again."""
+    truth = Truth()
+    texts = [(), ("x_1_0",), ("  x_1_0",), ("  x_2_0",), ("  x_1_0",), ("    x_1_0",)]
+    for step, (actor, old, new) in enumerate(
+        zip(("s1", "h", "s2", "s2", "h"), texts, texts[1:], strict=False), 1
+    ):
+        truth.observe(step, actor, {"f": old}, {"f": new})
+    assert truth.corrects["f", "    x_1_0"] == {"s1", "s2"}
+
+
 @pytest.mark.parametrize(("who", "wrong"), [("s1", False), ("s3", True)])
 def test_a_file_comes_back_with_what_a_session_had_put_in_a_line_s_place(who: str, wrong: bool) -> None:
     """Session s1 replaces a line, git lays that aside, s2 deletes the file, and git brings back s1's text."""

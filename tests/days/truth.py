@@ -223,9 +223,11 @@ class Truth:
 
     def _brought(self, path: str, line: str) -> set[str]:
         """The sessions that wrote a line first or last, or whose line a person changed to it."""
-        last = self.bringer.get((path, line), "")
-        writers = {name for name in (last, self.author.get(line, "")) if name[:1] == "s"}
-        return writers if last[:1] == "s" else writers | self.corrects.get((path, line), set())
+        last, first = self.bringer.get((path, line), ""), self.author.get(line, "")
+        writers = {name for name in (last, first) if name[:1] == "s"}
+        # who only brings a person's correction back has not written the line anew
+        is_written = last[:1] == "s" and first != HUMAN
+        return writers if is_written else writers | self.corrects.get((path, line), set())
 
     def compare(
         self, step: int, head: Files, disk: Files, commit: str = "", reset_to: Iterable[str] = ()
