@@ -89,7 +89,7 @@ def lasting(scene: Scene, state: PathState, upto: int | None = None) -> list[Rec
     """The exact records of a path, ``upto`` one of them, but for what is as if it had never been.
 
     A session made a file and took it away again; or a file that is gone now went before, too, and had come
-    back as it was. HEAD's file stayed the same meanwhile.
+    back as it was; or it was moved here twice. HEAD's file stayed the same meanwhile.
     """
     records = [r for r in state.journal.records if r.is_exact and (upto is None or r.offset <= upto)]
     is_gone, out = bool(records) and records[-1].after is None, list[Record]()
@@ -97,6 +97,8 @@ def lasting(scene: Scene, state: PathState, upto: int | None = None) -> list[Rec
         is_made = record.before is None
         if is_made:
             _drop_last_life(scene, state, out)
+        if _is_moved_again(out, record) and _is_for_nothing(scene, state, [*out, record], scene.head):
+            out.pop()
         then = out[-1].before if is_gone and out and out[-1].after is None else None
         # where the record does not tell of the return, nobody recorded it
         is_back = then is not None and then == (record.after if is_made else record.before)
@@ -107,6 +109,11 @@ def lasting(scene: Scene, state: PathState, upto: int | None = None) -> list[Rec
         out.append(record)
     _drop_last_life(scene, state, out, scene.head)
     return out
+
+
+def _is_moved_again(records: list[Record], record: Record) -> bool:
+    """True for a second move from the same path: the file had gone back, and nobody recorded that."""
+    return record.op == "rename-to" and [(r.op, r.other) for r in records] == [(record.op, record.other)]
 
 
 def _drop_last_life(scene: Scene, state: PathState, records: list[Record], *heads: str | None) -> None:

@@ -58,6 +58,20 @@ def test_a_correction_is_of_the_line_of_who_wrote_it_first_or_put_it_back(
     assert truth.corrects["f", "  x_1_0"] == names
 
 
+def test_who_moves_a_file_back_brings_the_lines_that_head_had_there() -> None:
+    """Session s1 moves it, a person commits the deletion of the old name, s2 moves it back."""
+    truth, text = Truth(), ("x_0_0", "x_0_4")
+    truth.observe(0, "base", {}, {"f": text})
+    truth.compare(0, {"f": text}, {"f": text})
+    truth.observe(1, "s1", {"f": text}, {"g": text})
+    truth.compare(1, {"f": text}, {"g": text})
+    truth.compare(2, {}, {"g": text})
+    truth.observe(3, "s2", {"g": text}, {"f": text})
+    assert truth.moved_from("f") == ("s2", "g", frozenset(text))
+    truth.observe(4, "s3", {"f": text}, {"h": text})
+    assert truth.moved_from("h") == ("s3", "f", frozenset())
+
+
 def test_a_correction_that_another_session_put_back_is_still_one() -> None:
     """A person indents s1's line, s2 rewrites it and undoes that, the person indents it again."""
     truth = Truth()

@@ -114,7 +114,9 @@ class Truth:
         moved = [] if actor == GIT else _moves(before, after)
         taken = [self._of_others(actor, old, new, before[old]) for old, new in moved]
         self._observe(step, actor, before, after)
-        self.moves |= {new: (actor, old, set()) for old, new in moved}
+        # who moves a file back puts the lines there that HEAD had had before it was moved away
+        back = {new: [lines for _, start, lines in self.moves.values() if start == new] for _, new in moved}
+        self.moves |= {new: (actor, old, set[str]().union(*back[new])) for old, new in moved}
         self.moved_at |= {new: step for _, new in moved}
         for past in taken:
             for book, lines in past:
