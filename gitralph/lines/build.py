@@ -12,7 +12,7 @@ from typing import Protocol
 from gitralph.lines.blocks import AROUND, in_whole_blocks
 from gitralph.lines.linediff import Range, hunks, leading
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
-from gitralph.lines.place import birthplace, rest_of_slide, slide_to_own
+from gitralph.lines.place import birthplace, slide_to_own
 from gitralph.lines.text import (
     common_lines,
     complete,
@@ -71,10 +71,9 @@ class Folding:
             hunk = self.first + index
             start, stop, low_new, high_new = ranges[index]
             new = fresh[low_new:high_new]
-            by = self._slide(start, stop, new, ranges[index - 1][1] if index else 0, free)
-            start, stop = start + by, stop + by
-            if start == stop and by:
-                new = new[by:] + new[:by]
+            if not new:
+                by = slide_to_own(self.weave, start, stop, ranges[index - 1][1] if index else 0, free)
+                start, stop = start + by, stop + by
             self._splice(hunk, start, stop, new, surroundings)
             free = start
         # A moved block is a removal and an insertion. To commit one without the other loses the text or
@@ -260,12 +259,6 @@ class Folding:
         rims = [0, *cuts, len(makers)]
         return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
 
-    def _slide(self, start: int, stop: int, fresh: list[int], floor: int, ceiling: int) -> int:
-        """Tell by how many lines to slide down a hunk that only removes or only inserts; negative is up."""
-        if start == stop:
-            return -rest_of_slide(self.weave, self.owner, start, fresh, floor)
-        return 0 if fresh else slide_to_own(self.weave, start, stop, floor, ceiling)
-
     def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
         """Put one hunk into the weave."""
         weave = self.weave
@@ -283,7 +276,7 @@ class Folding:
             dead = [atom for atom in weave.between(left, right) if atom not in gone]
         # Ask before anything is inserted: a returned line keeps its author, an inserted line gets a new one.
         back = returning(weave, dead, fresh, surroundings, self.owner is not None) if is_known else {}
-        place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
+        place = removed[-1] if removed else birthplace(weave, left, right, dead)
         self._delete(hunk, removed)
         weave.shown[start:stop] = self._grow(hunk, place, fresh, back)
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitralph.lines.text import has_words
 from gitralph.lines.weave import BASE, END, START, Weave
 
 
-def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int], index: int) -> int:
+def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int]) -> int:
     """Return the atom behind which to insert lines between two visible neighbours."""
     if not dead:
         return left
-    low = _belongs(weave, left, dead)
-    high = len(dead) - _belongs(weave, right, dead[::-1])
-    at = high if low >= high else _beside_twins(weave, dead, low, high, index)
+    at = len(dead) - _belongs(weave, right, dead[::-1])
     return dead[at - 1] if at else left
 
 
@@ -44,49 +41,6 @@ def _makers(weave: Weave, atom: int) -> set[int]:
     return makers
 
 
-def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index: int) -> int:
-    """Prefer the place on the same side of moved lines as their living copies have."""
-    sides = [_twin_is_above(weave, atom, index) for atom in dead]
-    if all(side is None for side in sides):
-        return high
-
-    def agreement(at: int) -> int:
-        return sum((position < at) is side for position, side in enumerate(sides) if side is not None)
-
-    # What came and went together stays together. Of equal places the last wins: new lines then stand behind
-    # what was removed, as diff prints them.
-    inner = (at for at in range(low + 1, high) if _makers(weave, dead[at - 1]) != _makers(weave, dead[at]))
-    return max((low, *inner, high), key=lambda at: (agreement(at), at))
-
-
-def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
-    others = weave.seen[weave.line[atom]]
-    # A brace has equal lines everywhere, which say nothing about a move.
-    if len(others) == 1 or not has_words(weave.content(atom)):
-        return None
-    living = [one for one in others if weave.origin.get(one) == atom and weave.visible(one)]
-    return weave.shown.index(living[-1]) < index if living else None
-
-
-def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[int], floor: int) -> int:
-    """Tell how far to slide an insertion up so that it is not inside another owner's block.
-
-    Where the last new line equals the line above, the same text can be read as inserted one line higher. The
-    reading that splits nobody's block is likelier. Lines above ``floor`` are changed by the same step
-    elsewhere.
-    """
-    up = 0
-    while _splits(weave, owner, index - up):
-        # When the run slides up a line, its last line takes the place of its first: the run is read around.
-        line = fresh[-1 - up % len(fresh)]
-        if index - up <= floor or weave.line[weave.shown[index - up - 1]] != line:
-            return 0
-        up += 1
-        if up >= len(fresh):
-            return 0
-    return up
-
-
 def slide_to_own(weave: Weave, start: int, stop: int, floor: int, ceiling: int) -> int:
     """Tell how far to slide a removal so that it takes only one owner's lines.
 
@@ -108,10 +62,3 @@ def slide_to_own(weave: Weave, start: int, stop: int, floor: int, ceiling: int) 
 def _is_of_one_owner(weave: Weave, start: int, stop: int) -> bool:
     births = {weave.birth[atom] for atom in weave.shown[start:stop]}
     return BASE not in births and len({weave.owner_of(birth) for birth in births}) == 1
-
-
-def _splits(weave: Weave, owner: str | None, index: int) -> bool:
-    if not 0 < index < len(weave.shown):
-        return False
-    above, below = (weave.birth[weave.shown[at]] for at in (index - 1, index))
-    return above == below != BASE and weave.owner_of(above) != owner
