@@ -91,10 +91,11 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
     )
 
 
-def removes_more(old: Lines, new: Lines, staged: Lines) -> bool:
-    """True when a line is staged as removed that the commit keeps."""
-    was = Counter(old)
-    return bool((was - Counter(staged)) - (was - Counter(new)))
+def stands_alone(old: Lines, new: Lines, staged: Lines, last: Lines) -> bool:
+    """True when a change that the session's ``last`` text has is staged, and the commit lacks it."""
+    was, comes, stands, ends = map(Counter, (old, new, staged, last))
+    gone = ((was - stands) - (was - comes)) & (was - ends)
+    return bool(gone or ((stands - was) - (comes - was)) & (ends - was))
 
 
 def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
@@ -104,9 +105,9 @@ def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes])
     only the session ever wrote. The lines that stay have the order that they had.
     """
     was, comes, stands = Counter(old), Counter(new), Counter(staged)
-    if removes_more(old, new, staged) or not all(map(is_telling, stands - was)):
+    if (was - stands) - (was - comes):
         return False
-    if not set((stands - was) - (comes - was)) <= set(wrote):
+    if not all(map(is_telling, stands - was)) or not set((stands - was) - (comes - was)) <= set(wrote):
         return False
     return is_within([line for line in staged if line in was], old)
 

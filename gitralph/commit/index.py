@@ -57,7 +57,8 @@ def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
 class IndexFacts(NamedTuple):
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files on disk.
 
-    ``own`` gives the blobs of a path that are pending states of the session without a line of anybody else.
+    ``own`` gives the blobs of a path that are pending states of the session without a line of anybody else,
+    see `own_states`.
     ``wrote`` gives, by path and HEAD's text, the lines that this session alone ever wrote there. ``git``
     writes merged blobs, so its objects must be those that the commit uses.
     """
@@ -68,7 +69,7 @@ class IndexFacts(NamedTuple):
     old: Mapping[bytes, Entry | None]
     new: Mapping[bytes, Entry | None]
     now: Mapping[bytes, Entry | None]
-    own: Callable[[bytes], Collection[bytes]]
+    own: Callable[[bytes], Mapping[bytes, bytes | None]]
     wrote: Callable[[bytes, bytes], Collection[bytes]]
 
     def there(self, path: bytes) -> Entry | None:
@@ -188,30 +189,31 @@ def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
 
 
 def _is_own_state(facts: IndexFacts, path: bytes) -> bool:
-    """True when the session's own state is staged of a path, and the commit has what it removed.
+    """True when a state of the session's own is staged of a path, and nothing of it is in the index alone.
 
-    Where the file on disk has such a line again, the removal is in the index alone.
+    What the session itself took back since is given up. What somebody else took back in the file is not.
     """
-    there = facts.there(path)
-    if there is None or there.oid not in facts.own(path):
+    there, new = facts.there(path), facts.new[path]
+    own = facts.own(path) if there is not None else {}
+    if there is None or there.oid not in own:
         return False
-    texts = _texts(facts, path)
-    return not texts or not carryover.removes_more(*map(full_lines, texts))
+    last = own[there.oid]
+    if last is None or not (_is_file(new) and _is_file(there)):
+        return True
+    was = facts.text(facts.old.get(path) or _moved_from(facts, path))
+    texts = map(full_lines, (was, facts.text(new), facts.text(there), last))
+    return not carryover.stands_alone(*texts)
 
 
 def _only_of(facts: IndexFacts, path: bytes) -> bool:
     """True when only this session's lines are staged of a path, and the commit has them or newer ones."""
-    texts = _texts(facts, path)
-    if not texts:
+    entries = facts.old.get(path), facts.new[path], facts.there(path)
+    if not all(map(_is_file, entries)):
         return False
+
+    texts = [facts.text(entry) for entry in entries]
     old, new, staged = map(full_lines, texts)
     return carryover.is_only_own(old, new, staged, facts.wrote(path, texts[0]))
-
-
-def _texts(facts: IndexFacts, path: bytes) -> list[bytes]:
-    """The text of a path in HEAD, in the commit and as staged; none where one of them is no file."""
-    entries = facts.old.get(path), facts.new[path], facts.there(path)
-    return [facts.text(entry) for entry in entries] if all(map(_is_file, entries)) else []
 
 
 def _lines_of_nobody(lay: Layout, state: PathState, head: bytes, staged: bytes) -> set[bytes]:
@@ -255,18 +257,20 @@ def _brings_others(record: Record, state: PathState, made: Draft) -> bool:
     return record.op == "rename-to" and bool(state.came_with.difference(made.family))
 
 
-def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = None) -> set[bytes]:
-    """The blobs of a path that this session's edits alone can have made.
+def own_states(
+    lay: Layout, made: Draft, path: bytes, there: Staged | None = None
+) -> dict[bytes, bytes | None]:
+    """The blobs of a path that this session's edits alone can have made, each with the last text of these.
 
     These are the texts on the way from HEAD's by its own edits, up to the first edit of anybody else. Where a
-    person commits a file whole, it is what is staged.
+    person commits a file whole, it is what is staged, whatever it is.
     """
     state = made.states.get(path)
     if state is None or made.by_person:
         is_whole = made.by_person and made.how[path] == WHOLE_FILE
-        return {there.entry.oid} if is_whole and there is not None and there.entry is not None else set()
+        return {there.entry.oid: None} if is_whole and there is not None and there.entry is not None else {}
     head = made.start.entry(path)
-    found: set[bytes] = set()
+    ways: list[tuple[set[bytes], bytes | None]] = []
     at: bytes | None = None
     alone = False
     for record, before, after in replay(state.journal, lay):
@@ -275,11 +279,13 @@ def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = Non
         is_own = record.session in made.family and not _brings_others(record, state, made)
         if is_own and (head.oid if head else None) in forms:
             alone, at = True, before
+            ways.append((set(), b""))
         alone = alone and is_own and record.is_exact and before == at
         if alone:
             at = after
-            found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
-    return found
+            found = {text_id(text).encode() for text in _forms(after)} if after is not None else set()
+            ways[-1] = (ways[-1][0] | found, with_line_feeds(after or b""))
+    return {oid: last for oids, last in ways for oid in oids}
 
 
 def _forms(text: bytes) -> set[bytes]:

@@ -85,7 +85,7 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             old={path: old for path, (old, _) in pairs.items()},
             new={path: new for path, (_, new) in pairs.items()},
             now={},
-            own=lambda _: (),
+            own=lambda _: {},
             wrote=lambda *_: (),
         )
         plan = index_plan.plan(facts)

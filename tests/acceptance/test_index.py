@@ -348,16 +348,47 @@ def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path:
     assert repo.changes() == {"b": "M"}
 
 
-def test_a_staged_line_that_the_person_took_back_in_the_file_stays_staged(repo: Repo) -> None:
-    """The session's own earlier state is staged; its commit has not what a person undid on disk."""
-    repo.edit("S1", "a", TEN.replace("line 2\n", "two of S1\n"))
-    text = TEN.replace("line 2\n", "two of S1\n").replace("line 8\n", "eight of S1\n")
+@pytest.mark.parametrize("who", ["a person", "S2"])
+@pytest.mark.parametrize("line", ["line 2\n", ""])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_staged_line_that_another_took_back_in_the_file_stays_staged(
+    repo: Repo, who: str, line: str, moved: bool
+) -> None:
+    """The session's own earlier state is staged; its commit has not what a person or S2 undid on disk."""
+    mine = "two of S1\n" if line else "line 2\nadded of S1\n"
+    repo.edit("S1", "a", TEN.replace("line 2\n", mine))
+    text = TEN.replace("line 2\n", mine).replace("line 8\n", "eight of S1\n")
     repo.edit("S1", "a", text)
-    repo.git("add", "a")
-    repo.write("a", text.replace("two of S1\n", "line 2\n"))
+    name = "a"
+    if moved:
+        name = "z"
+        repo.rename("S1", "a", name)
+    repo.git("add", "-A")
+    without = text.replace(mine, "line 2\n")
+    repo.edit(who, name, without) if who == "S2" else repo.write(name, without)
     repo.commit("S1")
-    assert repo.blob("a") == TEN.replace("line 8\n", "eight of S1\n").encode()
-    assert _changed_lines(repo.staged()) == ["-line 2", "+two of S1"]
+    assert repo.blob(name) == TEN.replace("line 8\n", "eight of S1\n").encode()
+    removed = ["-line 2"] if line else []
+    assert _changed_lines(repo.staged()) == [*removed, f"+{mine.splitlines()[-1]}"]
+
+
+def test_a_staged_line_of_a_new_file_that_a_person_took_back_stays_staged(repo: Repo) -> None:
+    repo.edit("S1", "new", "one of S1\n")
+    repo.edit("S1", "new", "one of S1\ntwo of S1\n")
+    repo.git("add", "new")
+    repo.write("new", "one of S1\n")
+    repo.commit("S1")
+    assert repo.blob("new") == b"one of S1\n"
+    assert _changed_lines(repo.staged()) == ["+two of S1"]
+
+
+def test_what_the_session_itself_took_back_leaves_the_index(repo: Repo) -> None:
+    repo.edit("S1", "a", TEN.replace("line 2\n", "two of S1\n"))
+    repo.edit("S1", "a", TEN.replace("line 2\n", "two of S1\nmore of S1\n"))
+    repo.git("add", "a")
+    repo.edit("S1", "a", TEN.replace("line 2\n", "two of S1\n").replace("line 8\n", "eight of S1\n"))
+    repo.commit("S1")
+    assert repo.staged() == ""
 
 
 def test_a_line_that_came_with_a_moved_file_is_not_the_movers_in_the_index(repo: Repo) -> None:
