@@ -71,9 +71,22 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     )
     found, kept = _on_its_lines(scene, known, found, how)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    if outcome.content is not None and outcome.content.data == b"" and known.disk:
+        moves = [r for r in state.journal.records if r.op == "rename-to"]
+        if moves and scene.by_person:
+            return Outcome(state.path)
+        if moves:  # only that the file is there is the session's, and no line of it
+            whom = others or _writers(known.pieces) or whom
+            why = Why(Kind.MOVED_WITH_LINES, tuple(whom), moves[-1].other_path or b"")
+            return decision.refused(state.path, decision.CONTESTED, why, whom)
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome
+
+
+def _writers(known: Pieces) -> list[str]:
+    """The sessions whose lines the file has."""
+    return sorted({name for x in known.weave.order() if known.on_disk(x) and (name := known.owner(x))})
 
 
 def moved_along(scene: Scene, state: PathState) -> Outcome:

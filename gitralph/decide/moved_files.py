@@ -47,6 +47,16 @@ def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
                 yield found
 
 
+def _at_old_paths(scene: Scene, state: PathState) -> Iterator[PathState]:
+    """The states of the paths that a file had before, the last first."""
+    seen, to = {state.path}, text_chain.arrival(scene, state)
+    while to is not None and to.other_path is not None and to.other_path not in seen:
+        seen.add(to.other_path)
+        state = scene.recorded_at(to.other_path)
+        yield state
+        to = text_chain.arrival(scene, state)
+
+
 def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     """Refuse the new path where it would commit lines of others that came with the file."""
     if found.content is None or found.content.data is None or not move.left_by.is_exact:
@@ -86,6 +96,11 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
             wide = replace(scene, family=(*scene.family, *found.includes))
             for move in _moves(wide, [scene.states[path]]):
                 by_path[path] = _without_others(wide, move, by_path[path])
+    for path, found in by_path.items():
+        to = text_chain.arrival(scene, scene.states[path]) if found.taken else None
+        if to is not None and to.session not in scene.own:  # moved on from where the session had moved it
+            for move in _moves(scene, _at_old_paths(scene, scene.states[path])):
+                by_path[path] = _without_others(scene, move._replace(new=path), by_path[path])
     moves = list(_moves(scene, [scene.states[path] for path in by_path]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]

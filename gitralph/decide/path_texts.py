@@ -161,8 +161,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     heads = Heads(scene, state, records, converted)
     is_told = bool(carried) or (moved is not None and bool(rows) and rows[0].before is None)
     if is_told:
-        left = filter(None, map(heads.left, arrivals or [texts[0][0]]))
-        then = moved if moved is not None else next(left, None)
+        then = moved if moved is not None else _text_that_left(heads, arrivals or [texts[0][0]])
         rows = _from_old_path(rows, [as_step(*row) for row in carried], then, bool(arrivals))
     known = [*(r for r, _, _ in carried), *state.journal.records]
     steps = [_read_late(scene, known, step) for step in chain(rows, start)]
@@ -171,6 +170,19 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
         steps = [_with_came(step, moves[step.key], heads) if step.key in moves else step for step in steps]
     steps = told_apart(steps, heads.lines)
     return PathTexts(head, disk, steps, converted, seen, moved, heads, tuple(r for r, _, _ in carried))
+
+
+def _text_that_left(heads: Heads, arrivals: Sequence[Record]) -> bytes | None:
+    """The text that HEAD had of a file when it was moved, the last move first; None where it never had it.
+
+    Where the file had come over another one, HEAD's text may be that other one's still.
+    """
+    for move, before in itertools.zip_longest(arrivals, arrivals[1:]):
+        text = heads.left(move)
+        is_older = before is not None and before.head and text == heads.text(before.head, move.other_path)
+        if text is not None and not is_older:
+            return text
+    return None
 
 
 def _with_came(step: Step, record: Record, heads: Heads) -> Step:
@@ -448,10 +460,12 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
         if path is None or path in seen or is_anew or not _is_gone(scene, path):
             return None
         seen.add(path)
-        entry = scene.reader.lookup_safe(path)
-        if entry is not None:
+        entry, state = scene.reader.lookup_safe(path), scene.recorded_at(path)
+        to = text_chain.arrival(scene, state)
+        # the file had come over the one that HEAD has there
+        is_others = to is not None and entry == history.entry_at(scene.repo, to.head, path)
+        if entry is not None and not is_others:
             return read_blob(scene, entry) if entry.mode in FILES else None
-        state = scene.recorded_at(path)
     return None
 
 

@@ -58,10 +58,7 @@ def test_no_commit_of_many_random_days_is_wrong_and_few_are_refused_needlessly()
     assert total.needless < 0.01 * (total.committed + total.refused), total
 
 
-TAKEN = "FOREIGN (removed a line others took away)"
 WRONG = {
-    # the records say that the file was gone; refused, neither session could commit there any more
-    "a deletion that git checkout undid before another session moved a file there": TAKEN,
     # what nobody recorded at a path was asked for; whose it was is known at another path
     "a file of a session's that a person moved, included as nobody's": "FOREIGN (a session's added)",
     # HEAD has what replaced it, but by a detour

@@ -1,6 +1,7 @@
 """Files that moved, became folders, were deleted: whose text goes along, and what goes together."""
 
 import itertools
+import shlex
 
 import pytest
 
@@ -536,3 +537,72 @@ def test_a_line_that_went_along_through_several_names_is_said(repo: Repo, names:
         shells.run(repo, mover, f"mv {old} {name}")
     said = repo.ralph("commit", "--session", "S1", "-m", "x").said
     assert f"'{names[-1]}' was moved there by" in said
+
+
+OTHER = "".join(f"another file's line {n}\n" for n in range(10))
+NEW = "".join(f"new line {n} of S1\n" for n in range(6))
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_file_that_moved_on_leaves_the_text_that_it_was_moved_over(repo: Repo, committed: bool) -> None:
+    """No commit puts the text of the file that is gone under the new name."""
+    repo.write("y", OTHER)
+    repo.commit_all("y")
+    repo.edit("S1", "new", NEW)
+    if committed:
+        repo.commit("S1")
+    repo.rename("S3", "new", "y")
+    repo.rename("S2", "y", "z")
+    for session in ("S2", "S1", "S3", "S2"):
+        repo.run("commit", "--session", session, "-m", "x")
+        assert not _in_head(repo, "another file's") or repo.blob("y") == OTHER.encode()
+    assert repo.blob("z") == NEW.encode()
+
+
+def test_a_file_of_head_that_was_moved_over_another_and_on_is_itself(repo: Repo) -> None:
+    repo.write("y", OTHER)
+    repo.commit_all("y")
+    repo.edit("S1", "a", changed(2, "two of S1"))
+    repo.rename("S2", "a", "y")
+    repo.rename("S3", "y", "z")
+    repo.commit("S3")
+    assert repo.blob("z") == TEN.encode()
+    for session in ("S2", "S1"):
+        repo.commit(session)
+    assert repo.blob("z") == changed(2, "two of S1").encode()
+    assert not _in_head(repo, "another file's")
+
+
+def test_who_moved_lines_of_others_does_not_commit_them_where_another_moved_them_on(repo: Repo) -> None:
+    repo.write("y", OTHER)
+    repo.commit_all("y")
+    repo.edit("S1", "new", NEW)
+    shells.run(repo, "S3", "mv new y")
+    shells.run(repo, "S2", "mv y z")
+    repo.commit("S2")
+    assert repo.commit("S3", code=4).left["z"] == "contested"
+    assert not _in_head(repo, "of S1")
+
+
+@pytest.mark.parametrize("names", [["b"], ["z", "new"]])
+def test_no_file_with_others_lines_is_committed_empty(repo: Repo, names: list[str]) -> None:
+    """A new file is moved over a file of HEAD, or there and back by two sessions."""
+    repo.edit("S1", "new", NEW)
+    for old, name, mover in zip(["new", *names], names, ["S2", "S3"], strict=False):
+        repo.rename(mover, old, name)
+    mover = "S2" if len(names) == 1 else "S3"
+    answer = repo.ralph("commit", "--session", mover, "-m", "x", code=4)
+    assert "with lines of session 'generic-1'" in answer.said
+    hint = next(row for row in answer.said.split("\n") if "--whole-file" in row)
+    repo.ralph(*shlex.split(hint.partition("  #")[0])[3:])
+    assert repo.blob(names[-1]) == NEW.encode()
+
+
+def test_a_person_commits_no_empty_file_where_a_session_moved_one(repo: Repo) -> None:
+    repo.write("y", OTHER)
+    repo.commit_all("y")
+    shells.run(repo, "S2", "mv a y")
+    repo.git("rm", "-q", "--cached", "a", "y")
+    repo.git("commit", "-qm", "gone")
+    assert "nothing to commit" in repo.ralph("commit", "--mine", "-m", "x", "--", "y").text
+    assert "y" not in repo.git("ls-tree", "--name-only", "HEAD").split()
