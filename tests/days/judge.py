@@ -63,7 +63,7 @@ class Case:
     moved_at: int = 0
     """The step in which the session moved another file over this one."""
     landed: frozenset[str] = frozenset()
-    """Lines in HEAD under the name that the file had before another session moved it: only the move waits."""
+    """Lines in HEAD under a name that the file had before another session moved it: only the move waits."""
     said: bool = True
     """The tool told that something of this path stays out."""
     told: tuple[int, set[str]] = field(default_factory=lambda: (0, set()))
@@ -247,9 +247,9 @@ class Commit:
     def case(self, truth: Truth, path: str) -> Case:
         """What this commit did to one path."""
         mover, _, been = truth.moved_from(path)
-        old = truth.first_path(path, self.before.head)
         asked = self.paths is None or path in self.paths
         moved_it = mover == self.who or mover in self.names
+        olds = [] if moved_it else truth.old_paths(path)
         return Case(
             truth,
             self.who,
@@ -261,7 +261,7 @@ class Commit:
             self.forced,
             moved=been if moved_it else frozenset(),
             moved_at=truth.moved_at[path] if moved_it else 0,
-            landed=frozenset() if moved_it else frozenset(lines_of(self.text(self.before.head, old))),
+            landed=frozenset(one for old in olds for one in lines_of(self.text(self.before.head, old))),
             said=not asked or self._said(path),
             told=self.told.get(path, (0, set())),
         )

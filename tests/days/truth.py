@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -256,17 +256,13 @@ class Truth:
         mover, old, lines = self.moves.get(path, ("", "", ()))
         return mover, old, frozenset(lines)
 
-    def first_path(self, path: str, head: Collection[str]) -> str:
-        """The path in HEAD from which a file was moved, perhaps through others; empty for no move."""
-        if path not in self.moves:
-            return ""
-        seen = {path}
-        while path in self.moves and self.moves[path][1] not in seen:
+    def old_paths(self, path: str) -> list[str]:
+        """The paths that a file had before, the last first: another may have been at each of them."""
+        found: list[str] = []
+        while path in self.moves and self.moves[path][1] not in found:
             path = self.moves[path][1]
-            seen.add(path)
-            if path in head:
-                break
-        return path
+            found.append(path)
+        return found
 
     def is_agreed(self, path: str, step: int) -> bool:
         """Tell whether the file was as in HEAD after a step, and git brought nothing back of that step."""
