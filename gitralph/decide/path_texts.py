@@ -162,7 +162,9 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
     is_told = bool(carried) or (moved is not None and bool(rows) and rows[0].before is None)
     if is_told:
         then = moved if moved is not None else _text_that_left(heads, arrivals or [texts[0][0]])
-        rows = _from_old_path(rows, [as_step(*row) for row in carried], then, bool(arrivals))
+        rows = _from_old_path(
+            rows, [as_step(*row) for row in carried], then, bool(arrivals), moved is not None
+        )
     known = [*(r for r, _, _ in carried), *state.journal.records]
     steps = [_read_late(scene, known, step) for step in chain(rows, start)]
     if not is_told:
@@ -513,18 +515,20 @@ def _at(record: Record, offset: int, path: bytes) -> Record:
 
 
 def _from_old_path(
-    rows: list[Step], carried: list[Step], then: bytes | None, is_unchanged: bool
+    rows: list[Step], carried: list[Step], then: bytes | None, is_unchanged: bool, in_head: bool
 ) -> list[Step]:
     """The steps of a moved file: it arrives as HEAD had it ``then``; edits before and after the move follow.
 
     Where the file was not moved as it stood, what differs from that text is the mover's. Where HEAD had it,
-    who had once made it has no part in its being here.
+    who had once made it has no part in its being here. Where HEAD has it still (``in_head``), nothing is the
+    mover's: it is read from its first record on, as any file.
     """
     first = rows[0]
-    start = carried[0].before if carried and then is None else then
     if then is not None:
         carried = [step._replace(before=step.before or b"", after=step.after or b"") for step in carried]
-    came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(start)))
+    start = carried[0].before if carried and (then is None or in_head) else then
+    text = start if then is None else then
+    came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(text)))
     moved = first._replace(before=first.after if is_unchanged else start, onto=False)
     return [came, *carried, moved, *rows[1:]]
 

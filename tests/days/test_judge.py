@@ -72,6 +72,16 @@ def test_who_moves_a_file_back_brings_the_lines_that_head_had_there() -> None:
     assert truth.moved_from("h") == ("s3", "f", frozenset())
 
 
+@pytest.mark.parametrize("who", ["s1", "s2"])
+def test_who_moves_a_file_on_brings_the_lines_that_head_had_where_he_took_it(who: str) -> None:
+    truth, text = Truth(), ("x_0_0", "x_0_4")
+    truth.observe(0, "base", {}, {"f": text})
+    truth.observe(1, "s1", {"f": text}, {"g": text})
+    truth.compare(1, {"f": text}, {"g": text})
+    truth.observe(2, who, {"g": text}, {"h": text})
+    assert truth.moved_from("h") == (who, "g", frozenset(text if who == "s1" else ()))
+
+
 def test_a_correction_that_another_session_put_back_is_still_one() -> None:
     """A person indents s1's line, s2 rewrites it and undoes that, the person indents it again."""
     truth = Truth()

@@ -116,6 +116,10 @@ class Truth:
         self._observe(step, actor, before, after)
         # who moves a file back puts the lines there that HEAD had had before it was moved away
         back = {new: [lines for _, start, lines in self.moves.values() if start == new] for _, new in moved}
+        # and who moves it on, those that HEAD had had where he took it first
+        for old, new in moved:
+            if old in self.moves and self.moves[old][0] == actor:
+                back[new].append(self.moves[old][2])
         self.moves |= {new: (actor, old, set[str]().union(*back[new])) for old, new in moved}
         self.moved_at |= {new: step for _, new in moved}
         for past in taken:

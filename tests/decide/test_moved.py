@@ -606,3 +606,18 @@ def test_a_person_commits_no_empty_file_where_a_session_moved_one(repo: Repo) ->
     repo.git("commit", "-qm", "gone")
     assert "nothing to commit" in repo.ralph("commit", "--mine", "-m", "x", "--", "y").text
     assert "y" not in repo.git("ls-tree", "--name-only", "HEAD").split()
+
+
+@pytest.mark.parametrize("names", [["z"], ["y", "z"]])
+def test_a_committed_line_below_a_pending_one_keeps_its_place_under_the_new_name(
+    repo: Repo, names: list[str]
+) -> None:
+    """HEAD had the lines the other way round, and nobody could commit what was left."""
+    repo.edit("S3", "a", TEN + "three of S3\n")
+    repo.edit("S1", "a", TEN + "three of S3\none of S1\n")
+    repo.commit("S1")
+    for old, name in zip(["a", *names], names, strict=False):
+        repo.rename("S3", old, name)
+    repo.commit("S3")
+    assert repo.blob("z") == repo.read("z")
+    assert "nothing uncommitted" in repo.ralph("status").text
