@@ -1,8 +1,7 @@
 """Where a new line goes among dead lines that nobody saw when it was written.
 
 The place shows only in commits that lack some of the removals. So it follows what was there: a replaced line
-stays with its replacement, and a line that moved away keeps its side. Only units may be looked at, never what
-is committed.
+stays with its replacement. Only units may be looked at, never what is committed.
 """
 
 from __future__ import annotations
