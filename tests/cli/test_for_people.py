@@ -105,7 +105,8 @@ def test_the_hint_for_a_session_assigns_what_was_named(repo: Repo) -> None:
     assert repo.commit("S1").paths == {"b": "M"}
 
 
-def test_hints_for_what_nobody_recorded_hit_just_these_files(repo: Repo) -> None:
+@pytest.mark.parametrize("which", ["yours", "assigned"])
+def test_hints_for_what_nobody_recorded_hit_just_these_files(repo: Repo, which: str) -> None:
     """A staged deletion, names that look like patterns or places, and one that no terminal shows."""
     for name in ("tXab", "q[1]", ":q", "a:1", "c"):
         repo.write(name, "theirs\n")
@@ -123,10 +124,11 @@ def test_hints_for_what_nobody_recorded_hit_just_these_files(repo: Repo) -> None
     given, mine = hints(done.said)
     assert "?" not in given + mine
     assert mine.startswith("git ralph assign --to generic-1 -- c 'q[1]' tXab ")  # a:1 would be a line of a
-    repo.ralph(*shlex.split(mine, comments=True)[2:])
-    typed = given.partition("  #")[0]
-    subprocess.run(["sh", "-c", typed], cwd=repo.root, env=repo.env, check=True, capture_output=True)
-    assert repo.changes() == {":q": "M", "a:1": "D", "c": "D", "q[1]": "M", "tXab": "M"}
+    repo.ralph(*shlex.split(given if which == "yours" else mine, comments=True)[2:])
+    if which == "assigned":
+        repo.commit("S1")
+    only_yours = {":q": "M", "a:1": "D"} if which == "yours" else {}
+    assert repo.changes() == {"c": "D", "q[1]": "M", "tXab": "M", **only_yours}
 
 
 def test_a_commit_of_nothing_beside_another_session_says_whose_the_rest_is(repo: Repo) -> None:
@@ -572,3 +574,15 @@ def test_help_all_lists_every_command_and_those_behind_it(repo: Repo) -> None:
         if typed.words:
             assert re.search(rf"^ +{re.escape(' '.join(typed.words))} ", said, re.M), typed.words
     repo.ralph("help", "--all", "commit", code=129)
+
+
+def test_the_hint_takes_no_line_of_a_session_along_from_a_file_that_somebody_moved(repo: Repo) -> None:
+    repo.edit("S2", "b", changed(4, "four of S2"))
+    repo.file("b").rename(repo.file("new"))
+    given, *_ = (
+        one for one in hints(repo.ralph("commit", "--session", "S2", "-m", "x").said) if "mine" in one
+    )
+    assert "of S2" not in repo.git("show", "HEAD:b")
+    done = repo.run(*shlex.split(given, comments=True)[2:])
+    assert done.code == 4
+    assert "it has lines of 'b', which is gone" in done.said

@@ -1,6 +1,5 @@
 """What a commit that found nothing of its session tells of the changes that exist all the same."""
 
-import os
 import shlex
 from collections.abc import Sequence
 
@@ -53,11 +52,9 @@ def _ways(
     yours = [path for path in known if path not in made]
     if yours and not ctx.is_agent:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
-        there = [path for path in yours if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
-        # A removed file has nothing to add, and git fails on it where the removal is staged.
-        added = f"git add -- {' '.join(as_pathspec(ctx, path) for path in there)} && " if there else ""
+        # plain git would take a session's line along from a file that somebody moved
         given = " ".join(as_pathspec(ctx, path) for path in yours)
-        out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
+        out.append(f"git ralph commit --mine{said} -- {given}  # they are yours")
     # to assign, `a:1` means line 1 of a
     mine = " ".join(as_name(ctx, path) for path in known if b":" not in path)
     if mine and session is not None and not ctx.is_agent:
