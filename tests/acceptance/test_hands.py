@@ -505,7 +505,7 @@ def test_what_a_running_command_may_have_made_is_not_called_the_persons(repo: Re
     repo.write("b", TEN + "a person's\n")
     shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
     said = repo.ralph("commit", "--session", "S1", "-m", "x").said
-    assert "git commit -m x -- b  # they are yours" in said
+    assert "git ralph commit --mine -m x -- b  # they are yours" in said
     assert "doctor" not in said
     shell.end()
     assert repo.commit("S1").paths == {"a": "M"}
