@@ -71,7 +71,8 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     )
     found, kept = _on_its_lines(scene, known, found, how)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
-    if outcome.content is not None and outcome.content.data == b"" and known.disk:
+    is_empty = outcome.content is not None and outcome.content.data == b"" and bool(known.disk)
+    if is_empty and not any(step.after == b"" and step.owner in scene.own for step in known.steps):
         moves = [r for r in state.journal.records if r.op == "rename-to"]
         if moves and scene.by_person:
             return Outcome(state.path)

@@ -13,8 +13,6 @@ from gitralph.lines.weave import BASE, END, START, Weave
 
 def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int]) -> int:
     """Return the atom behind which to insert lines between two visible neighbours."""
-    if not dead:
-        return left
     at = len(dead) - _belongs(weave, right, dead[::-1])
     return dead[at - 1] if at else left
 

@@ -598,6 +598,15 @@ def test_no_file_with_others_lines_is_committed_empty(repo: Repo, names: list[st
     assert repo.blob(names[-1]) == NEW.encode()
 
 
+def test_who_empties_a_file_that_was_moved_once_commits_it_empty(repo: Repo) -> None:
+    repo.rename("S1", "a", "z")
+    repo.commit("S1")
+    repo.edit("S1", "z", "")
+    repo.edit("S2", "z", "one line of S2\n")
+    repo.commit("S1")
+    assert repo.blob("z") == b""
+
+
 def test_a_person_commits_no_empty_file_where_a_session_moved_one(repo: Repo) -> None:
     repo.write("y", OTHER)
     repo.commit_all("y")
