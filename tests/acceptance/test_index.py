@@ -372,6 +372,26 @@ def test_a_staged_line_that_another_took_back_in_the_file_stays_staged(
     assert _changed_lines(repo.staged()) == [*removed, f"+{mine.splitlines()[-1]}"]
 
 
+@pytest.mark.parametrize("who", ["a person", "S1"])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_staged_removal_stays_unless_the_session_put_the_line_back_itself(
+    repo: Repo, who: str, moved: bool
+) -> None:
+    repo.edit("S1", "a", TEN.replace("line 8\n", "eight of S1\n"))
+    text = TEN.replace("line 8\n", "eight of S1\n").replace("line 2\n", "")
+    repo.edit("S1", "a", text)
+    name = "z" if moved else "a"
+    if moved:
+        repo.rename("S1", "a", name)
+    repo.git("add", "-A")
+    back = text.replace("line 1\n", "line 1\nline 2\n")
+    repo.edit(who, name, back) if who == "S1" else repo.write(name, back)
+    repo.commit("S1")
+    assert repo.blob(name) == back.encode()
+    staged = repo.staged()
+    assert (_changed_lines(staged) if staged else []) == ([] if who == "S1" else ["-line 2"])
+
+
 def test_a_staged_line_of_a_new_file_that_a_person_took_back_stays_staged(repo: Repo) -> None:
     repo.edit("S1", "new", "one of S1\n")
     repo.edit("S1", "new", "one of S1\ntwo of S1\n")
