@@ -630,3 +630,12 @@ def test_a_committed_line_below_a_pending_one_keeps_its_place_under_the_new_name
     repo.commit("S3")
     assert repo.blob("z") == repo.read("z")
     assert "nothing uncommitted" in repo.ralph("status").text
+
+
+def test_a_move_that_somebody_took_back_is_not_committed_with_another_sessions_move(repo: Repo) -> None:
+    """Both sessions moved the file to the same name; in between nobody recorded that it went back."""
+    repo.rename("S1", "a", "z")
+    repo.file("z").rename(repo.file("a"))
+    repo.rename("S2", "a", "z")
+    assert "nothing to commit" in repo.ralph("commit", "--session", "S1", "-m", "x").text
+    assert repo.commit("S2").paths == {"a": "D", "z": "A"} == repo.changes()
