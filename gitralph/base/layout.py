@@ -416,6 +416,14 @@ def _token(place: Place) -> str:
     return f"{os.path.basename(place.git_dir)}-{token}"
 
 
+def take_up(place: Place, token: str) -> None:
+    """Let a linked worktree that was made anew go on with the state that it had before it was removed."""
+    name, _, given = token.rpartition("-")
+    is_kept = given.isalnum() and os.path.isdir(f"{state_folder(place)}/worktrees/{token}")
+    if is_kept and name == os.path.basename(place.git_dir):  # git may have given the name to another since
+        files.write_whole(f"{place.git_dir}/{WORKTREE_ID_FILE}", given.encode() + b"\n")
+
+
 def for_place(place: Place, create: bool = True) -> Layout:
     """The layout of a worktree; with ``create`` its folders are made.
 

@@ -74,12 +74,17 @@ def _taken_back(ctx: Context) -> str:
     return "git reset --soft 'HEAD@{1}' && " if refs.read_head(ctx.repo).oid else ""
 
 
+def _spec(ctx: Context, path: bytes) -> str:
+    """A path as the person types it: git runs a hook at the root, and tells where the person stands."""
+    return as_pathspec(ctx, path, os.path.join(ctx.repo.root, ctx.environ.get("GIT_PREFIX", "")))
+
+
 def _all_the_same(ctx: Context) -> str:
     """The same commit without the guard; for `-a` and for paths git prepares another index."""
     place = plain_index.given(ctx.environ, ctx.repo.index)
     words = {plain_index.WHOLE: ["-a"], plain_index.PATHS: ["--"]}.get(place.form if place else "", [])
     if words == ["--"]:
-        words += [as_pathspec(ctx, path) for path in sorted(guarding.staged(ctx))[:_SHOWN]]
+        words += [_spec(ctx, path) for path in sorted(guarding.staged(ctx))[:_SHOWN]]
     return " ".join(["git commit --no-verify", *words]) + "  # takes them all the same"
 
 
@@ -93,15 +98,17 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     taken = sorted(guarding.staged(ctx))
     known = path_records.states_of(ctx.layout, taken)
     by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
-    paths = [as_pathspec(ctx, path) for path in taken if path not in by_shell]
+    paths = [_spec(ctx, path) for path in taken if path not in by_shell]
     given = f" -- {' '.join(paths)}" if 0 < len(paths) <= _SHOWN else ""
     if is_refused:
         raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)
     back = _taken_back(ctx)
-    message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\"""" if back else ""
+    if not back:
+        return OK  # a first commit cannot be taken back
+    message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\""""
     # What was taken back is staged: a next commit must not take it again.
-    rest = f" && git reset -q{given}" if back else ""
+    rest = f" && git reset -q{given}"
     output.hint(f"{back}git ralph commit --mine{message}{given}{rest}  # only what is yours, instead")
     return OK
 

@@ -140,7 +140,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
                 return Outcome(path)
             if path_texts.has_lines(scene, state) and _is_session_s_again(scene, state):
                 return by_pieces.separated(scene, state, [])
-            return _take(scene, state, decision.WHOLE_FILE)
+            return _take_of_nobody(scene, state)
         found = _submodule(scene, state)
         return found if found.taken else Outcome(path)
     if scene.is_as_in_head(path) or content.mode == GITLINK:
@@ -154,6 +154,17 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     if not is_modes and _is_explained(scene, state):
         return Outcome(path)
     return by_pieces.separated(scene, state, others)
+
+
+def _take_of_nobody(scene: Scene, state: PathState) -> Outcome:
+    content, head = scene.contents[state.path], scene.reader.entry(state.path)
+    now = scene.entries.get(state.path)
+    if head is not None and now is not None:  # a session may have changed the mode alone
+        mode, _ = path_texts.mode_to_commit(scene, state)
+        if now._replace(mode=mode) == head:
+            return Outcome(state.path)
+        content = Content(mode, content.data)
+    return _take(scene, state, decision.WHOLE_FILE)._replace(content=content)
 
 
 def _is_session_s_again(scene: Scene, state: PathState) -> bool:

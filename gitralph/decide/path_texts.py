@@ -40,7 +40,7 @@ from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import ARRIVED, Step, Take
 from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.text import is_telling, split_lines
-from gitralph.records import path_records
+from gitralph.records import commit_log, path_records
 from gitralph.records.path_records import PathState
 
 FILES = (0, 0o100644, 0o100755)
@@ -206,6 +206,7 @@ class Heads:
             for row in rows
             if row.head
         ]
+        self._all = [*self.rows, *((upto, oid, state.path) for upto, oid in commit_log.heads(state.journal))]
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
 
@@ -227,13 +228,13 @@ class Heads:
 
     def texts(self) -> set[bytes | None]:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""
-        return {self.text(head, path) for _, head, path in self.rows} - {None}
+        return {self.text(head, path) for _, head, path in self._all} - {None}
 
     def lines(self, key: str) -> set[bytes]:
         """The lines that HEAD had when the step ``key`` was recorded, or at an earlier step."""
         if key not in self._lines:
             upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
-            texts = {self.text(head, path) for offset, head, path in self.rows if offset <= upto}
+            texts = {self.text(head, path) for offset, head, path in self._all if offset <= upto}
             self._lines[key] = {line for text in texts for line in split_lines(text)}
         return self._lines[key]
 

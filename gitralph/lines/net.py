@@ -153,7 +153,9 @@ def _counted(
                 return line
             if not now[line] and instead.of(line, when[line])[0]:
                 return line
-        if new[line] < old[line] and tells and line not in took:
+        # a line that HEAD alone ever had goes with what a person wrote in its place
+        is_heads = None in names and line not in last and not now[line]
+        if new[line] < old[line] and tells and line not in took and not is_heads:
             if line not in last or last[line] not in superseded.get(line, ()):
                 return line
             if names.isdisjoint(instead.of(line, when[line])[1]):
@@ -290,7 +292,9 @@ def _changes(steps: Sequence[Step], disk: bytes | None, by_person: bool) -> list
         owner = _OFFERED if step.offered and step.owner is None and not by_person else step.owner
         found.append((owner, step.before, step.after, step.takes))
     if found and found[-1][2] != disk:
-        found.append((None, found[-1][2], disk, ()))
+        # a person who makes a file anew took what it had, for a commit of his own, see `pieces`
+        _, before, after, _ = found[-1]
+        found.append((None, before if by_person and after is None else after, disk, ()))
     return found
 
 

@@ -73,6 +73,12 @@ def length_at(journal: Journal, commit: str) -> int:
     return max((end for end in ends if type(end) is int), default=0)
 
 
+def heads(journal: Journal) -> list[tuple[int, str]]:
+    """The commits that took something of a journal, each with the length that it then had, in bytes."""
+    rows = ((fields.get("upto"), fields.get("commit")) for fields in journal.log)
+    return [(upto, oid) for upto, oid in rows if type(upto) is int and isinstance(oid, str) and is_oid(oid)]
+
+
 def told(journal: Journal, session: str) -> int:
     """How far commits have told of a session's records in a journal, in bytes from its beginning."""
     ends = [fields.get("upto") for fields in journal.log if fields.get("session") == session]

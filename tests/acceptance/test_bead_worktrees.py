@@ -14,6 +14,7 @@ from gitralph.git import worktrees
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE
 from tests.support.size import FULL
+from tests.support.texts import changed
 
 HOLD = "import os,sys; sys.stdin.read()"
 
@@ -966,3 +967,13 @@ def test_a_worktree_in_which_an_agent_works_is_not_idle(repo: Repo) -> None:
     assert listed() == "live"
     repo.ralph("session", "end", "S1")
     assert listed() == "idle"
+
+
+def test_a_restored_worktree_knows_whose_its_lines_are(repo: Repo) -> None:
+    tree = add(repo)
+    tree.edit("S1", "a", changed(3))
+    tree.write("b", changed(5))
+    repo.ralph("worktree", "remove", "--force", "bd-1")
+    repo.ralph("worktree", "restore", "bd-1")
+    assert tree.ralph("commit", "--mine", "-m", "x", "--json").json()["paths"][0]["path"] == "b"
+    assert tree.commit("S1").paths == {"a": "M"}

@@ -532,3 +532,14 @@ def test_what_is_needed_is_counted_apart_and_noted(shared: Repo) -> None:
     assert held in shared.ralph("status").text
     noted = shared.git("notes", "--ref=refs/notes/ai", "list").split()[1::2]
     assert set(shared.git("rev-list", "origin/main..two").split()) <= set(noted)
+
+
+def test_a_branch_that_git_ralph_did_not_make_is_not_moved_on(shared: Repo) -> None:
+    """As git: a slip in the name would move a person's branch."""
+    made(shared, "S1", "line 3\n", "S1\n")
+    shared.git("branch", "develop", "origin/main")
+    branch(shared, "develop", "S1", code=4)
+    assert shared.git("rev-parse", "develop") == shared.git("rev-parse", "origin/main")
+    assert branch(shared, "develop", "S1", "--force")["status"] == "made"
+    made(shared, "S1", "line 4\n", "S1 again\n")
+    assert branch(shared, "develop", "S1")["status"] == "made"

@@ -410,3 +410,14 @@ def test_another_sessions_line_is_not_in_a_file_that_head_lacks(day: Repo) -> No
     assert head(day, "n") == "one\ntwo\n"
     assert day.commit("S2").paths == {"n": "M"}
     assert head(day, "n") == "one\nS2\ntwo\n"
+
+
+def test_a_session_that_writes_what_a_revert_took_is_its_maker(day: Repo) -> None:
+    """Another had written and committed the very same; only its commit tells that HEAD had it."""
+    swap(day, "S1", "line 3\n", "three, as asked\n")
+    day.commit("S1")
+    day.git("revert", "--no-edit", "HEAD")
+    swap(day, "S2", "line 3\n", "three, as asked\n")
+    assert day.commit("S1").status == "nothing"
+    assert day.commit("S2").paths == {"f": "M"}
+    assert "session 'generic-2'" in day.ralph("why", "f:3").text

@@ -363,3 +363,44 @@ def test_a_line_that_a_stash_brings_back_stays_the_sessions_that_wrote_it(repo: 
     assert mine(repo).status == "nothing"
     assert repo.commit("S1").paths == {"a": "M"}
     assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_mode_that_a_sessions_command_changed_alone_stays_its_own(repo: Repo, beside: bool) -> None:
+    """The text is as in HEAD after the command, so only the mode is left of its record."""
+    shells.run(repo, "S1", "chmod +x a")
+    if beside:
+        repo.write("a", changed(8))
+        assert "mode" not in repo.ralph("diff", "--mine").text
+        assert mine(repo).paths == {"a": "M"}
+        assert (repo.blob("a").decode(), repo.mode("a")) == (changed(8), "100644")
+    assert mine(repo).status == "nothing"
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.mode("a") == "100755"
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_person_changes_a_line_that_only_his_own_commit_had(repo: Repo, own: bool, pending: bool) -> None:
+    """No record ever saw the line: HEAD had it after the session's edit."""
+    repo.edit("S1", "a", changed(3))
+    if not pending:
+        repo.commit("S1")
+    repo.write("a", changed(3, l8="port 80"))
+    if own:
+        mine(repo)
+    elif pending:
+        repo.git("commit", "-qam", "all")
+    else:
+        repo.git("commit", "-qam", "the line")
+    repo.write("a", changed(3, l8="listen on all"))
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a").decode() == changed(*([] if own and pending else [3]), l8="listen on all")
+
+
+def test_a_person_makes_a_file_anew_that_a_sessions_command_removed(repo: Repo) -> None:
+    shells.run(repo, "S1", "rm a")
+    repo.write("a", "another\n")
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a") == b"another\n"
+    assert repo.commit("S1").status == "nothing"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import shells
-from tests.support.guarded import Ended, commit_as, narrowing, ten
+from tests.support.guarded import Ended, commit_as, git_as, narrowing, ten
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 
@@ -38,12 +38,14 @@ def warnings(done: Ended) -> list[str]:
     return [row for row in done.said.splitlines() if row.startswith("warning:")]
 
 
-def type_hint(repo: Repo, done: Ended) -> None:
+def type_hint(repo: Repo, done: Ended, below: str = ".") -> None:
     """Type the one hint as a person would."""
     (row,) = (row for row in done.said.splitlines() if row.startswith("hint:") and "--mine" in row)
     line = row.removeprefix("hint: ").partition("  #")[0].replace("--mine", "--mine -m mine")
     env = repo._environment({"PATH": with_tool_on_path(repo.env)["PATH"]})
-    ended = subprocess.run(["sh", "-c", line], cwd=repo.root, env=env, capture_output=True, check=False)
+    ended = subprocess.run(
+        ["sh", "-c", line], cwd=repo.root / below, env=env, capture_output=True, check=False
+    )
     assert ended.returncode == 0, ended.stderr.decode()
 
 
@@ -183,3 +185,13 @@ def test_a_script_of_a_linked_worktree(empty_repo: Repo, tmp_path: Path) -> None
     with open(manifest, "a") as file:
         file.write("g\n")
     assert "1 line in 'g'" in commit_as(there, None, "-a").said
+
+
+def test_the_hint_is_typed_where_the_commit_was_asked_for(empty_repo: Repo) -> None:
+    """git runs a hook at the root; paths as seen from there would end with nothing in the commit's place."""
+    repo = _day(empty_repo)
+    (repo.root / "d").mkdir()
+    done = git_as(repo, None, "commit", "-qam", "x", below="d")
+    assert "-- ../f ../g ../h" in done.said
+    type_hint(repo, done, below="d")
+    assert repo.blob("f").decode() == ten(l5="mine")

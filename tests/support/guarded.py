@@ -24,13 +24,19 @@ class Ended:
     said: str
 
 
-def git_as(repo: Repo, session: str | None, *args: str, env: Mapping[str, str | None] | None = None) -> Ended:
+def git_as(
+    repo: Repo,
+    session: str | None,
+    *args: str,
+    env: Mapping[str, str | None] | None = None,
+    below: str = ".",
+) -> Ended:
     """Run git as the shell of ``session``'s agent does, as a person's for None."""
     marks = {} if session is None else {"RALPH_SESSION": session}
     full = repo._environment({**marks, **(env or {})})
     done = subprocess.run(
         ["git", *args],
-        cwd=repo.root,
+        cwd=repo.root / below,
         env={**full, "PATH": with_tool_on_path(full)["PATH"]},
         capture_output=True,
         check=False,

@@ -272,8 +272,9 @@ def _entries(ctx: Context, changes: Changes) -> Mapping[bytes, Entry | None]:
 def _refuse_moved(
     ctx: Context, wish: BranchWish, old: str | None, left: SessionBranch | None, tip: str, again: str
 ) -> None:
-    """Raise Refused where somebody else made the branch, or moved it since."""
-    if old is None or refs.contains(ctx.repo, Head(None, tip), old):
+    """Raise Refused where somebody else made the branch, or moved it since to what it would lose."""
+    # `git branch` takes no name that is there, and a slip would move `main`
+    if old is None or (left is not None and refs.contains(ctx.repo, Head(None, tip), old)):
         return
     name = wish.name
     if left is None:

@@ -4,7 +4,7 @@ import os
 import shutil
 from dataclasses import dataclass, field
 
-from gitralph.base import files
+from gitralph.base import files, layout
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.gitdir import discover
 from gitralph.git import worktrees
@@ -138,6 +138,9 @@ def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> 
             )
         done.saved = saved.ref
         record.trash.append(saved.ref)
+    place = discover(row.path)
+    if place is not None:  # the sessions' records of it stay, for `restore`
+        record.extra["state"] = layout.for_place(place, create=False).token
     _begin(trees, record, tip, done.saved)
     try:
         # Where nothing was to save, git runs without --force, so that its own check sees what came since.

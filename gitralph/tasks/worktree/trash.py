@@ -9,8 +9,9 @@ import stat
 import time
 from dataclasses import dataclass
 
-from gitralph.base import nul
+from gitralph.base import layout, nul
 from gitralph.base.errors import Fatal, Refused
+from gitralph.base.gitdir import discover
 from gitralph.base.quote import c_quote, few
 from gitralph.git import listing, worktrees
 from gitralph.git.context import Context
@@ -261,10 +262,13 @@ def restore(ctx: Context, bead: str, stamp: str | None = None) -> Restored:
         where.exclude(ctx.repo.common_dir)
         where.make_home(trees.root)
         worktrees.add(trees.git, path, short(branch), tip if fresh else None)
+        record = where.record_of(ctx.layout, bead) or beads.Bead(bead)
+        place, state = discover(path), record.extra.pop("state", None)
+        if place is not None and isinstance(state, str):
+            layout.take_up(place, state)
         count = write_back(trees, path, tip, ref)
         if staged:
             trees.inside(path).run("read-tree", staged[0])
-        record = where.record_of(ctx.layout, bead) or beads.Bead(bead)
         record.branch, record.path, record.base_oid = branch, path, record.base_oid or tip
         record.status, record.owner = beads.IN_PROGRESS, None
         record.extra.pop("removing", None)
