@@ -72,6 +72,7 @@ class Kind(StrEnum):
     NO_COMMIT = "no-commit"
     FILTER_FAILED = "filter-failed"
     KEEPS_CHANGING = "keeps-changing"
+    IN_ITS_PLACE = "in-its-place"
     SAME = "same"
     NOTHING_TO_COMMIT = "nothing-to-commit"
     GONE = "gone"

@@ -12,6 +12,7 @@ from gitralph.cli.terminal import options, output
 from gitralph.git.context import Context
 from gitralph.sessions import session_choice
 from gitralph.tasks.branch import make as making
+from gitralph.tasks.branch import since_base
 from gitralph.tasks.branch.make import BranchMade, BranchWish, NeedsError
 
 
@@ -85,3 +86,6 @@ def _tell(ctx: Context, name: str, found: BranchMade) -> None:
         own = count - found.needed
         more = f" and {found.needed} of others that it needs" if found.needed else ""
         output.say(f"[{name} {tip[:7]}] {how}: {own} commit{'s'[: own != 1]} of session '{whose}'{more}")
+        for oid, names in since_base.others_in(ctx, [old for old, _ in found.commits], found.session).items():
+            others = " and ".join(f"'{ctx.called(one)}'" for one in names)
+            output.note(f"commit {oid[:7]} also has lines of session {others}, folded in since it was made")

@@ -36,7 +36,9 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
 def _exact(ctx: Context, request: Request) -> set[bytes]:
     """The paths that the user wrote out one by one, not those that a folder or a pattern covers."""
     here = os.fsdecode(ctx.repo.prefix)
-    return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
+    # a hint writes a name with a `*` in it so
+    names = [name.removeprefix(":(literal)") for name in request.named]
+    return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in names}
 
 
 def _in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:

@@ -75,6 +75,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
     """Plan and write; plan again where somebody changed a file meanwhile, and keep what they wrote."""
     refuse_operation(ctx, "written")
     result = TakenBack("nothing", request.session)
+    planner = _with_room(planner)
     if dry:
         made = planner(ctx, request)
         _refuse(ctx, request, op, made, planner)
@@ -90,7 +91,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             # they stay so.
             if attempt == 0:
                 _refuse(ctx, request, op, made, planner)
-            moved = land_files.land(ctx, made.changes) if made.changes else []
+            moved = [path for turn in _turns(made.changes) for path in land_files.land(ctx, turn)]
             late = [Left(p, decision.STALE, Why(Kind.KEEPS_CHANGING)) for p in moved]
             done = replace(
                 made,
@@ -105,6 +106,45 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
     return result
+
+
+def _with_room(planner: Planner) -> Planner:
+    """The same plan without the files in whose place something stands that does not go with them."""
+
+    def plan(ctx: Context, request: UndoRequest) -> UndoPlan:
+        made = planner(ctx, request)
+        going = {one.path for one in made.changes if one.after.absent}
+        for one in list(made.changes):
+            other = None if one.after.absent else _in_its_place(os.fsencode(ctx.repo.root), one.path, going)
+            if other is not None:
+                made.changes.remove(one)
+                made.left.append(Left(one.path, decision.ENTANGLED, Why(Kind.IN_ITS_PLACE, path=other)))
+        return made
+
+    return plan
+
+
+def _in_its_place(root: bytes, path: bytes, going: Collection[bytes]) -> bytes | None:
+    """A file where the path needs a folder, or a file in a folder of its name; None where all of them go."""
+    full = os.path.join(root, path)
+    is_folder = os.path.isdir(full) and not os.path.islink(full)
+    inside = [os.path.join(folder, name) for folder, _, names in os.walk(full) for name in names]
+    blocking = [one for one in _above(path) if os.path.isfile(os.path.join(root, one))]
+    blocking += [os.path.relpath(one, root) for one in inside] or [path] if is_folder else []
+    return next((one for one in blocking if one not in going), None)
+
+
+def _turns(changes: list[Replacement]) -> list[list[Replacement]]:
+    """The changes in one landing, or two: what goes first, where a folder takes a place of a file or back."""
+    going, coming = ([one for one in changes if one.after.absent is way] for way in (True, False))
+    names = [{one.path for one in each} for each in (going, coming)]
+    is_mixed = any(_above(path) & names[1 - n] for n in (0, 1) for path in names[n])
+    return [going, coming] if is_mixed else [changes] if changes else []
+
+
+def _above(path: bytes) -> set[bytes]:
+    parts = path.split(b"/")
+    return {b"/".join(parts[:n]) for n in range(1, len(parts))}
 
 
 def _refuse_unmerged(ctx: Context, made: UndoPlan) -> None:

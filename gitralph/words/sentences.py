@@ -89,6 +89,7 @@ TABLE = {
     Kind.NO_COMMIT: "it is a repository without a commit",
     Kind.FILTER_FAILED: "its clean filter failed",
     Kind.KEEPS_CHANGING: "it keeps changing; try again",
+    Kind.IN_ITS_PLACE: "{path} stands in its place",
     Kind.SAME: "HEAD already has this content",
     Kind.NOTHING_TO_COMMIT: "nothing of this session's is left to commit",
     Kind.GONE: "it was deleted after the last recorded edit; no session recorded it",

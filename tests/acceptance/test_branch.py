@@ -543,3 +543,14 @@ def test_a_branch_that_git_ralph_did_not_make_is_not_moved_on(shared: Repo) -> N
     assert branch(shared, "develop", "S1", "--force")["status"] == "made"
     made(shared, "S1", "line 4\n", "S1 again\n")
     assert branch(shared, "develop", "S1")["status"] == "made"
+
+
+def test_lines_of_another_that_were_folded_into_a_commit_are_told(shared: Repo) -> None:
+    """A commit is taken as a whole; who folded the line in decided that."""
+    made(shared, "S1", "line 3\n", "three of S1\n")
+    swap(shared, "S2", "line 9\n", "nine of S2\n")
+    shared.git("commit", "-qa", "--amend", "--no-edit")
+    said = shared.ralph("branch", "pr", "--session", "S1").said
+    assert "also has lines of session 'generic-2', folded in since" in said
+    made(shared, "S1", "line 5\n", "five of S1\n")
+    assert "folded" not in shared.ralph("branch", "other", "--session", "S2", code=0).said

@@ -404,3 +404,9 @@ def test_a_person_makes_a_file_anew_that_a_sessions_command_removed(repo: Repo) 
     assert mine(repo).paths == {"a": "M"}
     assert repo.blob("a") == b"another\n"
     assert repo.commit("S1").status == "nothing"
+
+
+def test_a_new_file_is_named_as_the_hint_writes_it(repo: Repo) -> None:
+    repo.write("a[1].txt", "a new file\n")
+    hint = repo.ralph("commit", "--mine", "-m", "x").said.partition("hint: ")[2].partition("  #")[0]
+    assert mine(repo, *shlex.split(hint)[4:]).paths == {"a[1].txt": "A"}

@@ -16,6 +16,7 @@ from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support import shells
 from tests.support.repo import Repo
+from tests.support.texts import TEN
 
 __all__ = ["day"]
 
@@ -838,3 +839,45 @@ def test_a_line_that_was_put_back_stays_once_a_commit_had_the_file(day: Repo) ->
     there = text(day)
     assert undo(day, "S1")["status"] == "nothing"
     assert text(day) == there
+
+
+def test_a_file_in_the_place_of_a_folder_goes_and_the_folder_comes_back(day: Repo) -> None:
+    day.write("y/1", "one\n")
+    day.commit_all("y")
+    day.delete("S1", "y/1")
+    day.file("y").rmdir()
+    day.edit("S1", "y", "a file\n")
+    assert changed(undo(day, "S1")) == {"y": "D", "y/1": "A"}
+    assert day.read("y/1") == b"one\n"
+    day.ralph("undo", "--redo", "--session", "S1")
+    assert day.read("y") == b"a file\n"
+
+
+def test_a_folder_in_the_place_of_a_file_comes_back_with_one_redo(day: Repo) -> None:
+    day.delete("S1", "f")
+    day.edit("S1", "f/a", "below\n")
+    undo(day, "S1")
+    assert day.read("f") == TEN.encode()
+    day.ralph("undo", "--redo", "--session", "S1")
+    assert day.read("f/a") == b"below\n"
+
+
+@pytest.mark.parametrize("way", [("undo", "--redo"), ("restore",)])
+def test_what_stands_in_the_place_of_a_file_is_named_and_stays(day: Repo, way: tuple[str, ...]) -> None:
+    """A folder where the file was, or a file where its folder was; a dry run says the same."""
+    for path, other in (("n", "n/x"), ("d/n", "d")):
+        day.edit("S1", path, "of S1\n")
+        undo(day, "S1")
+        if path == "d/n" and day.file("d").exists():
+            day.file("d").rmdir()
+        day.write(other, "the user's\n")
+        for dry in ((), ("--dry-run",)):
+            said = day.ralph(*way, "--session", "S1", *dry, code=4).said
+            assert f"'{path}': entangled: '{other}' stands in its place" in said
+        assert day.read(other) == b"the user's\n"
+        day.remove(other)
+        if other == "n/x":
+            day.file("n").rmdir()
+        day.ralph(*way, "--session", "S1")
+        assert day.read(path) == b"of S1\n"
+        day.commit("S1")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from gitralph.ask import changed
 from gitralph.ask.changed import Commit
-from gitralph.ask.whose import Makers
+from gitralph.ask.whose import CommitOwners, Makers, blob
 from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
 from gitralph.git import listing, refs, worktrees
 from gitralph.git.context import Context
 from gitralph.git.listing import Pair
+from gitralph.records import path_records
 
 _STARTS = "git branch -a  # what there is to begin at, for --onto"
 
@@ -109,3 +110,25 @@ def _onto(ctx: Context, typed: str | None) -> str:
         "this branch has no upstream, and there is no 'origin/HEAD': say what to begin at",
         _STARTS,
     )
+
+
+def others_in(ctx: Context, commits: Sequence[str], session: str) -> dict[str, tuple[str, ...]]:
+    """The commits into which git or a person folded lines of other sessions since, each with these.
+
+    A commit that the log names is as its session made it.
+    """
+    makers, family = Makers(ctx), set(path_records.family(ctx.layout, session))
+    heads = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
+    found: dict[str, tuple[str, ...]] = {}
+    for oid, files in changed.files(ctx, list(heads)):
+        judge = CommitOwners(ctx, makers, heads[oid], makers.of(heads[oid]))
+        texts = (
+            ()
+            if judge.exact or heads[oid].is_cut
+            else ((one, blob(ctx, one.new)) for one in files if one.ranges)
+        )
+        told = (judge.owners(file, text).values() for file, text in texts if text is not None)
+        whose = {owner.session for owners in told for owner in owners if owner.session is not None}
+        if whose - family:
+            found[oid] = tuple(sorted(whose - family))
+    return found

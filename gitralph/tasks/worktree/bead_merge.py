@@ -150,7 +150,8 @@ def _checkout(trees: Trees, target: str) -> Repository | None:
     path = trees.root if row is trees.rows[0] else row.path
     if row.missing and row is not trees.rows[0]:
         raise Refused(
-            f"'{short(target)}' is checked out at '{path}', which is not there", "git worktree repair"
+            f"'{short(target)}' is checked out at '{path}', which is not there",
+            "git worktree prune  # if it was removed; one that was moved: git worktree repair <path>",
         )
     repo = checkout(trees.ctx, _git_dir(trees, path), path)
     if repo is None:
@@ -168,7 +169,8 @@ def _judge(found: carry.Carry, target: str) -> None:
         raise Refused(
             f"'{short(target)}' is checked out at '{found.repo.root}', which has its own changes of "
             f"{trash.describe_paths(bad)}",
-            "commit or stash them there (git stash -u takes new files, too), then merge again",
+            # a stash would take the lines of sessions along, and an agent's is denied
+            f"{where.git_in(found.repo.root)} ralph status  # whose they are: they must be committed first",
         )
 
 

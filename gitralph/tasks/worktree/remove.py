@@ -38,7 +38,8 @@ def _known(trees: Trees, bead: str) -> Bead:
         raise Refused(f"'{path}' was not made by git ralph worktree", f"git worktree remove {path}")
     if record.status == beads.REMOVED and trees.at(path) is None:
         raise Refused(
-            f"the worktree of bead '{bead}' is removed already", f"git ralph worktree restore {bead}"
+            f"the worktree of bead '{bead}' is removed already",
+            f"git ralph worktree {'restore' if trash.saved_refs(trees, bead) else 'add'} {bead}",
         )
     return record
 
