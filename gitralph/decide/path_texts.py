@@ -231,10 +231,14 @@ class Heads:
         return {self.text(head, path) for _, head, path in self._all} - {None}
 
     def lines(self, key: str) -> set[bytes]:
-        """The lines that HEAD had when the step ``key`` was recorded, or at an earlier step."""
+        """The lines that HEAD had when the step ``key`` was recorded, or at an earlier step.
+
+        For no step: those that HEAD had at any. A commit of the log may have been taken back since.
+        """
         if key not in self._lines:
             upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
-            texts = {self.text(head, path) for offset, head, path in self._all if offset <= upto}
+            rows = self._all if key else self.rows
+            texts = {self.text(head, path) for offset, head, path in rows if offset <= upto}
             self._lines[key] = {line for text in texts for line in split_lines(text)}
         return self._lines[key]
 

@@ -121,7 +121,8 @@ def separate(
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
     along = _corrections(choice, owners)
-    line = None if answer.text == head else caught(*asked, under, strict, held(""), along, _given_up(choice))
+    held_ever = known.were_in_head
+    line = None if answer.text == head else caught(*asked, under, strict, held_ever, along, _given_up(choice))
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
