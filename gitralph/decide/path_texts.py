@@ -228,12 +228,12 @@ class Heads:
 
     def texts(self) -> set[bytes | None]:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""
-        return {self.text(head, path) for _, head, path in self._all} - {None}
+        return {self.text(head, path) for _, head, path in self.rows} - {None}
 
     def lines(self, key: str) -> set[bytes]:
-        """The lines that HEAD had when the step ``key`` was recorded, or at an earlier step.
+        """The lines that HEAD had when the step ``key`` was recorded, or before; for "" those at any step.
 
-        For no step: those that HEAD had at any. A commit of the log may have been taken back since.
+        Before a step also by commits of the log, which may have been taken back since.
         """
         if key not in self._lines:
             upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size

@@ -121,8 +121,9 @@ def separate(
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
     along = _corrections(choice, owners)
-    held_ever = known.were_in_head
-    line = None if answer.text == head else caught(*asked, under, strict, held_ever, along, _given_up(choice))
+    last = next((step.key for step in reversed(steps) if step.owner in owners), "")
+    in_time = {*held(""), *held(last)}
+    line = None if answer.text == head else caught(*asked, under, strict, in_time, along, _given_up(choice))
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))

@@ -71,6 +71,9 @@ def caught(
     asked = {*came, *went}
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)
+    if None in names and changes and not any(head in (before, after) for _, before, after, _ in changes):
+        # what HEAD alone has, or lacks of the first text, no record tells of
+        changes.insert(0, (None, head, changes[0][1], ()))
     # HEAD had them under another name, and gets them as they came, whatever a person made of them since
     as_told = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
     found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held)
@@ -153,9 +156,7 @@ def _counted(
                 return line
             if not now[line] and instead.of(line, when[line])[0]:
                 return line
-        # a line that HEAD alone ever had goes with what a person wrote in its place
-        is_heads = None in names and line not in last and not now[line]
-        if new[line] < old[line] and tells and line not in took and not is_heads:
+        if new[line] < old[line] and tells and line not in took:
             if line not in last or last[line] not in superseded.get(line, ()):
                 return line
             if names.isdisjoint(instead.of(line, when[line])[1]):

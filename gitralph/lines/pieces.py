@@ -9,7 +9,7 @@ an undo, and nothing needs to know that git did it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from gitralph.lines.terms import Step
 from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
-Held = Callable[[str], Container[bytes]]
+Held = Callable[[str], Collection[bytes]]
 """Gives, for a step's key, the lines that HEAD had held up to that step."""
 
 Heads = Callable[[], Collection[bytes | None]]
@@ -29,7 +29,7 @@ Change = tuple[int, bool, int]
 """A hunk, whether the line stands from that hunk on, and the hunk that has the credit for it."""
 
 
-def _nothing(_: str) -> Container[bytes]:
+def _nothing(_: str) -> Collection[bytes]:
     return ()
 
 
