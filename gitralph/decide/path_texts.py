@@ -307,6 +307,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         head=head,
         seen=record.seen,
         onto=onto,
+        moved=record.op == "rename-to",
         by_shell=record.by_shell,
     )
 
@@ -530,7 +531,7 @@ def _from_old_path(
     """
     first = rows[0]
     if then is not None:
-        carried = [step._replace(before=step.before or b"", after=step.after or b"") for step in carried]
+        carried = [s._replace(before=s.before or b"", after=s.after or b"", moved=True) for s in carried]
     start = carried[0].before if carried and (then is None or in_head) else then
     text = start if then is None else then
     came = first._replace(key=first.key + ARRIVED, after=start, came=frozenset(split_lines(text)))

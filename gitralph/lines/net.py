@@ -20,7 +20,7 @@ recorded text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -76,7 +76,8 @@ def caught(
         changes.insert(0, (None, head, changes[0][1], ()))
     # HEAD had them under another name, and gets them as they came, whatever a person made of them since
     as_told = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
-    found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held)
+    along = {line for step in steps for line in step.came}
+    found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held, along)
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
@@ -102,6 +103,7 @@ def _counted(
     superseded: Mapping[bytes, Collection[str | None]],
     as_told: Container[bytes],
     held: Container[bytes],
+    along: Set[bytes],
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
@@ -109,7 +111,7 @@ def _counted(
     old, new, now = (_count(each, asked) for each in (head, text, disk))
     brought, took = set[bytes](), set[bytes]()
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
-    first = dict[bytes, str]()
+    first = dict[bytes, str | None]()
     times, most = Counter[bytes](), old | now
     when, instead = dict[bytes, int](), _Instead(changes, head)
     for number, (owner, before, after, takes) in enumerate(changes):
@@ -122,8 +124,10 @@ def _counted(
             gone = {line for line in gone if last.get(line) is None}
             fresh = {line for line in fresh if writer.get(line) is None}
         writer.update(dict.fromkeys(fresh, owner))
-        if owner is not None:
-            first = dict.fromkeys(fresh, owner) | first
+        if owner is not None or None in names:
+            # what others took away is brought anew; what he took himself, or came with a move, comes back
+            anew = {line for line in fresh if last.get(line) != owner} - along
+            first |= {line: owner for line in fresh if line not in first or line in anew}
         if owner is not None or after != disk:
             times.update(fresh)
         # who had put the line back, and brings back what had replaced it, only undoes what he did himself

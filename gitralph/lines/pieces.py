@@ -9,7 +9,7 @@ an undo, and nothing needs to know that git did it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -278,7 +278,7 @@ def pieces(
     ``exists`` is False for a file that HEAD has under another name.
     """
     weave = fold(steps, disk)
-    changes = _Credits(weave, held).run()
+    changes = _Credits(weave, held, {step.key for step in steps if step.moved}).run()
     foreign = len(weave.hunks)
     made = Hunk()
     made.unit = len(weave.units)
@@ -310,8 +310,8 @@ def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) 
 class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
-    def __init__(self, weave: Weave, held: Held) -> None:
-        self.weave, self.held = weave, held
+    def __init__(self, weave: Weave, held: Held, moves: Container[str]) -> None:
+        self.weave, self.held, self.moves = weave, held, moves
         self.changes: dict[int, list[Change]] = {}
         self.takers: dict[int, dict[int, None]] = {}
         """For each line the hunks that took it away and brought something, the latest last."""
@@ -353,11 +353,20 @@ class _Credits(_States):
         for n in range(first, last):
             made = weave.hunks[n]
             for line in made.dels:
-                self._set(line, n, False, self._was_taken_by(line, back, key) or n)
+                old = self._was_taken_by(line, back, key)
+                self._set(line, n, False, n if old is None or self._does_anew(line, old, first, key) else old)
             for line in made.undels:
-                credit = self.stood_by(line)
-                is_credited = line in made_anew or self._was_held(credit, key)
-                self._set(line, n, True, n if is_credited else credit)
+                old = self.stood_by(line)
+                is_anew = self._was_held(old, key) or self._does_anew(line, old, first, key)
+                self._set(line, n, True, n if is_anew or line in made_anew else old)
+
+    def _does_anew(self, line: int, old: int, first: int, key: str) -> bool:
+        """Tell whether a record does what others had done, and was not the one to undo that; a move never."""
+        if key in self.moves:
+            return False
+        who, changes = self.weave.owner_of(first), self.changes.get(line, ())
+        did_last = self.weave.owner_of(changes[-1][0]) if changes else None
+        return who not in (self.weave.owner_of(old), did_last)
 
     def _was_taken_by(self, line: int, back: set[int], key: str) -> int | None:
         """The earlier hunk that took a line away, if everything that it had brought comes back; else None."""

@@ -53,7 +53,8 @@ class Step(NamedTuple):
     written from an old read (see `order.chain`). `head` is the commit that was HEAD at the time. `seen`:
     `before` stood on disk right before the edit. `onto`: a file was moved here, and nobody saw what stood
     here before. `came`: the lines that HEAD had under the name from which the file was moved here, or all
-    lines of a moved file that HEAD did not have.
+    lines of a moved file that HEAD did not have. `moved`: the file came here from another name,
+    or still had that.
 
     `takes` are unrecorded lines that this step gives to its owner; such a step changes no text (see
     `handover`). `undoes` are the names of units that this step took back, `restores` those that it brought
@@ -75,6 +76,7 @@ class Step(NamedTuple):
     offered: bool = False
     by_shell: bool = False
     came: frozenset[bytes] = frozenset()
+    moved: bool = False
 
 
 class LeftEdit(NamedTuple):

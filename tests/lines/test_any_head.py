@@ -65,10 +65,12 @@ def test_nothing_left_of_the_owners_is_an_answer() -> None:
     assert found.text == text(*BASE)
 
 
-def test_a_line_that_two_wrote_is_whose_it_was_first() -> None:
-    """s2 wrote the same line before s1 put it back."""
-    one = put(2, "one word")
-    assert told(BASE, one, ("s2", BASE, one), ("s2", one, BASE), ("s1", BASE, one)).text == text(*BASE)
+def test_a_line_that_two_wrote_is_whose_it_was_last() -> None:
+    """s2 had written the same line, and taken it back; who only undoes what he did himself writes nothing."""
+    one, other = put(2, "one word"), put(2, "other word")
+    assert told(BASE, one, ("s2", BASE, one), ("s2", one, BASE), ("s1", BASE, one)).text == text(*one)
+    undone = ("s2", BASE, one), ("s1", one, other), ("s1", other, one)
+    assert told(BASE, one, *undone).text == text(*BASE)
 
 
 def test_a_line_that_one_wrote_twice_goes_twice() -> None:

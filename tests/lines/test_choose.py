@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitralph.base.kinds import Kind, Why
+from gitralph.base.kinds import Kind
 from gitralph.lines import attempt
 from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
 from tests.lines.texts import File, text
@@ -247,8 +247,8 @@ def test_a_line_brought_back_and_then_written_over_goes_from_the_record() -> Non
     assert file.takes("s1") == [ONE, TWO, THREE]
 
 
-def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
-    """A person's change that was taken back, and the taking back undone: 1000025 of the simulator."""
+def test_what_a_session_did_again_is_its_own() -> None:
+    """A person's change that another session had taken back: 1000025 of the simulator."""
     file = three()
     file.edit("s2", ONE, TWO, THREE, YOURS)
     file.person(ONE, "by hand", THREE, YOURS)
@@ -256,8 +256,8 @@ def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
     file.edit("s1", ONE, "by hand", THREE, YOURS)
     file.edit("s1", MINE, ONE, "by hand", THREE, YOURS)
     answer = file.ask("s1")
-    assert answer.text == text(MINE, ONE, TWO, THREE)
-    assert [note.why for note in answer.notes] == [Why(Kind.REMOVED_BEFORE, ("unrecorded",))]
+    assert answer.text == text(MINE, ONE, "by hand", THREE)
+    assert not answer.notes
 
 
 def test_what_another_changed_since_is_not_taken_away_as_a_record_had_done() -> None:
