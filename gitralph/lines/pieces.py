@@ -1,10 +1,11 @@
 """Every line that ever stood at a path: whether HEAD and the disk have it, and whose it is.
 
 The weave holds the lines and what each step did with them. Here each change gets an owner, and HEAD gets its
-place. A recorded step has the credit for what it does. But who only brings back what another wrote has none,
-unless HEAD had held that. A gap has the credit for lines that it brings anew or takes away; not where an old
-text is back or where it repeats what a record took away. So names survive a stash and its pop, a checkout and
-an undo, and nothing needs to know that git did it.
+place. A recorded step has the credit for what it does, also where another had done the same. But who undoes
+what he did himself has none for what comes back, unless HEAD had held that; nor has who moves a file. A gap
+has the credit for lines that it brings anew or takes away; not where an old text is back or where it repeats
+what a record took away. So names survive a stash and its pop, a checkout and an undo, and nothing needs to
+know that git did it. What a session took back before HEAD got it from somebody else is HEAD's own.
 """
 
 from __future__ import annotations
@@ -289,12 +290,33 @@ def pieces(
     for line in made.births:
         changes[line] = [(foreign, False, foreign)]
     in_head[EXISTS] = head is not None and exists
+    # who moves a file takes all of it away
+    told = set() if any(step.moved for step in steps) else {step.key for step in steps if step.head}
+    for line in filter(in_head.__getitem__, changes):
+        if _is_heads_since(weave, changes[line], line, held, told):
+            changes[line].append((foreign, False, foreign))
     known = Pieces(weave, head, disk, in_head, changes, foreign, heads)
     in_head[NEWLINE] = ends_with_newline(head) if head else known.on_disk(NEWLINE)
     for line in (EXISTS, NEWLINE, *weave.order()):
         if not (in_head[line] and line not in changes) and bool(in_head[line]) != known.on_disk(line):
             known.by_unit.setdefault(known.unit(line), []).append(line)
     return known
+
+
+def _is_heads_since(
+    weave: Weave, rows: Sequence[Change], line: int, held: Held, told: Container[str]
+) -> bool:
+    """Tell whether HEAD got a line only after the session that wrote it had taken it back.
+
+    `told` are the steps of which is known what HEAD was then.
+    """
+    _, stands, taker = rows[-1]
+    who = weave.owner_of(taker)
+    if stands or who is None or weave.steps[weave.unit_of(taker).step] not in told:
+        return False
+    writer = weave.birth[line] if line > NEWLINE else next((c for _, s, c in rows if s), BASE)
+    then = held(weave.steps[weave.unit_of(taker).step])
+    return weave.owner_of(writer) == who and (weave.content(line) not in then if line > NEWLINE else not then)
 
 
 def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) -> Change | None:

@@ -421,3 +421,66 @@ def test_a_session_that_writes_what_a_revert_took_is_its_maker(day: Repo) -> Non
     assert day.commit("S1").status == "nothing"
     assert day.commit("S2").paths == {"f": "M"}
     assert "session 'generic-2'" in day.ralph("why", "f:3").text
+
+
+@pytest.mark.parametrize("way", ["undo", "edit", "checkout", "stash", "reset"])
+def test_a_task_that_was_taken_back_is_his_who_does_it_again(day: Repo, way: str) -> None:
+    """Both the line that went and the one that came: the first session has nothing, and nobody waits."""
+    swap(day, "S1", "line 5\n", "line five\n")
+    if way == "undo":
+        day.ralph("undo", "--session", "S1")
+    elif way == "edit":
+        swap(day, "S1", "line five\n", "line 5\n")
+    elif way == "checkout":
+        day.git("checkout", "--", "f")
+    elif way == "stash":
+        day.git("stash")
+        day.git("stash", "drop")
+    else:
+        day.git("commit", "-qam", "x")
+        day.git("reset", "-q", "--hard", "HEAD~1")
+    swap(day, "S2", "line 5\n", "line five\n")
+    nothing_pending(day, "S1")
+    assert "nothing to commit" in day.ralph("commit", "--mine", "-m", "x").text
+    assert day.commit("S2").paths == {"f": "M"}
+    assert head(day) == ten(l5="line five")
+
+
+def test_who_does_a_part_of_it_again_waits_for_nobody(day: Repo) -> None:
+    """The other session's block shared a line with it."""
+    swap(day, "S1", "line 5\nline 6\n", "return five(alpha)\nraise what, now\n")
+    day.ralph("undo", "--session", "S1")
+    swap(day, "S2", "line 5\nline 6\n", "return five(alpha)\nprint what there is\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == text(day)
+
+
+def test_a_file_that_was_removed_is_his_who_makes_it_again(day: Repo) -> None:
+    """It was committed empty, and the first session had the lines."""
+    day.edit("S1", "n", "alpha one\nbeta two\n")
+    day.remove("n")
+    day.edit("S2", "n", "alpha one\nbeta two\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day, "n") == "alpha one\nbeta two\n"
+
+
+def test_who_takes_his_own_change_of_anothers_line_back_has_no_part_in_it(day: Repo) -> None:
+    swap(day, "S1", "line 5\n", "five of S1\n")
+    swap(day, "S2", "five of S1\n", "five of S2\n")
+    swap(day, "S2", "five of S2\n", "five of S1\n")
+    nothing_pending(day, "S2")
+    day.commit("S1")
+    assert head(day) == ten(l5="five of S1")
+
+
+def test_what_a_session_undid_is_not_its_removal_of_a_persons_line(day: Repo) -> None:
+    """The person wrote the same line afterwards, committed it, and changes it now."""
+    swap(day, "S1", "line 5\n", "five\n")
+    day.ralph("undo", "--session", "S1")
+    swap(day, None, "line 5\n", "five\n")
+    day.git("commit", "-qam", "the person's")
+    swap(day, None, "five\n", "FIVE\n")
+    nothing_pending(day, "S1")
+    assert head(day) == ten(l5="five")

@@ -410,3 +410,35 @@ def test_a_new_file_is_named_as_the_hint_writes_it(repo: Repo) -> None:
     repo.write("a[1].txt", "a new file\n")
     hint = repo.ralph("commit", "--mine", "-m", "x").said.partition("hint: ")[2].partition("  #")[0]
     assert mine(repo, *shlex.split(hint)[4:]).paths == {"a[1].txt": "A"}
+
+
+@pytest.mark.parametrize("way", ["undo", "edit"])
+def test_a_persons_line_that_a_session_replaced_and_gave_back_is_the_persons(repo: Repo, way: str) -> None:
+    repo.write("a", changed(l5="words of the person"))
+    repo.edit("S1", "a", changed(l5="S1 knows it better"))
+    if way == "undo":
+        repo.ralph("undo", "--session", "S1")
+    else:
+        repo.edit("S1", "a", changed(l5="words of the person"))
+    assert repo.commit("S1").status == "nothing"
+    assert mine(repo).paths == {"a": "M"}
+
+
+def test_a_person_takes_his_own_commit_back_by_hand(repo: Repo) -> None:
+    """A session has a line elsewhere; to every record the file had the old line all the time."""
+    repo.edit("S1", "a", changed(2))
+    repo.write("a", changed(2, l8="port 8080"))
+    mine(repo)
+    repo.write("a", changed(2))
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a") == TEN.encode()
+
+
+def test_lines_that_only_a_reset_took_out_of_head_are_the_persons(repo: Repo) -> None:
+    """A pull had brought them; the session's record begins with them."""
+    repo.write("a", changed(l8="from upstream"))
+    repo.git("commit", "-qam", "pulled")
+    repo.edit("S1", "a", changed(2, l8="from upstream"))
+    repo.git("reset", "-q", "HEAD~1")
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a").decode() == changed(l8="from upstream")
