@@ -253,14 +253,18 @@ class Bonds:
                     yield line
 
     def _beside_again(self) -> dict[int, set[int]]:
-        """Each added line that HEAD had before, with the lines in its place that HEAD alone has."""
+        """Each added line that HEAD had before, with the lines in its place that HEAD alone has.
+
+        For a person, who may take HEAD's line away, each added line.
+        """
         known, found, seen = self.known, dict[int, set[int]](), set[int]()
         unknown = {x for x in self.weave.hunks[known.foreign].births if known.is_removed(x)}
         for line in unknown:
             place = [] if line in seen else self._place_of(line, known.on_disk)
             seen.update(place)
             back = [x for x in place if known.is_added(x) and self.weave.says(x)]
-            back = [x for x in back if self.weave.content(x) in known.were_in_head]
+            if not self.choice.counts(self.weave.hunks[known.foreign].unit):
+                back = [x for x in back if self.weave.content(x) in known.were_in_head]
             found |= dict.fromkeys(back, unknown.intersection(place))
         return found
 

@@ -442,3 +442,15 @@ def test_lines_that_only_a_reset_took_out_of_head_are_the_persons(repo: Repo) ->
     repo.git("reset", "-q", "HEAD~1")
     assert mine(repo).paths == {"a": "M"}
     assert repo.blob("a").decode() == changed(l8="from upstream")
+
+
+def test_a_line_of_heads_waits_for_the_session_whose_line_stands_in_its_place(repo: Repo) -> None:
+    """The person resolved a conflict for the session's line: HEAD would have lost both."""
+    repo.edit("S1", "a", changed(l5="return five of them"))
+    repo.git("stash")
+    repo.write("a", changed(l5="line 5 of upstream"))
+    repo.git("commit", "-qam", "upstream")
+    repo.write("a", changed(l5="return five of them", l9="nine of the person"))
+    mine(repo, code=4)
+    assert mine(repo, "--skip-entangled").paths == {"a": "M"}
+    assert repo.blob("a").decode() == changed(l5="line 5 of upstream", l9="nine of the person")
