@@ -20,7 +20,7 @@ from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import GAP, replay
 from gitralph.hook.windows import Window
-from gitralph.lines.text import is_telling, split_lines
+from gitralph.lines.text import has_words, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -73,7 +73,7 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
 
 
 def lines_of_sessions(layout: Layout, state: PathState) -> dict[bytes, str]:
-    """The telling lines that sessions brought to a path, each with the session.
+    """The lines with words that sessions brought to a path, each with the session.
 
     Whether a commit took a record decides nothing: it may have found nothing left, as after a move.
     """
@@ -81,7 +81,7 @@ def lines_of_sessions(layout: Layout, state: PathState) -> dict[bytes, str]:
     for record, before, after in replay(state.journal, layout):
         if record.op != GAP:
             came = line_set(after) - line_set(before)
-            found |= dict.fromkeys(filter(is_telling, came), record.session)
+            found |= dict.fromkeys(filter(has_words, came), record.session)
     return found
 
 

@@ -454,3 +454,15 @@ def test_a_line_of_heads_waits_for_the_session_whose_line_stands_in_its_place(re
     mine(repo, code=4)
     assert mine(repo, "--skip-entangled").paths == {"a": "M"}
     assert repo.blob("a").decode() == changed(l5="line 5 of upstream", l9="nine of the person")
+
+
+@pytest.mark.parametrize("line", ["pass", "return five(alpha)"])
+def test_a_sessions_line_in_a_file_that_was_moved_and_committed_is_not_taken(repo: Repo, line: str) -> None:
+    """Of one word, too: the rest of the file is in HEAD, so nothing else need be told from it."""
+    repo.edit("S1", "a", changed(l5=line))
+    oid = repo.git("rev-parse", "HEAD:a")
+    repo.git("mv", "a", "moved")
+    repo.git("update-index", "--cacheinfo", f"100644,{oid},moved")
+    repo.git("commit", "-qm", "moved")
+    answer = mine(repo, "--", "moved", code=4)
+    assert answer.left == {"moved": "contested"}
