@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from gitralph.lines.past import DEEP, Past
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import FORMATTED, UNRECORDED, Step, step_of
-from gitralph.lines.text import all_words, is_telling
+from gitralph.lines.text import all_words, has_words, is_telling
 from gitralph.lines.weave import BASE, END, NEWLINE, START, Hunk
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
@@ -119,7 +119,7 @@ class Attempt:
             more += [one for one in below if one not in more and not self.counts(one)]
         wrote = known.words(self._made_of(more))
         for unit in more:
-            told = [x for x in known.births(unit) if known.weave.says(x)]
+            told = self._told(unit)
             # where another session took the rest of them, the removals under that rest are not ours to make
             if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
                 return
@@ -127,6 +127,13 @@ class Attempt:
             if not self.is_given_up(unit) and (not said or not said.isdisjoint(wrote)):
                 return
         self.superseded |= set(more)
+
+    def _told(self, unit: int) -> list[int]:
+        """The telling lines that a piece brought; where it brought none, those with a word."""
+        births = self.known.births(unit)
+        return [x for x in births if self.weave.says(x)] or [
+            x for x in births if has_words(self.weave.content(x))
+        ]
 
     def _made_of(self, units: Collection[int]) -> list[int]:
         """The lines of the commit that stand where lines of these pieces stood, also by later edits."""
@@ -163,7 +170,7 @@ class Attempt:
         """Give up each own piece of which a gap left no line that says something."""
         known = self.known
         for unit in sorted(self.own, reverse=True):
-            told = [x for x in known.births(unit) if known.weave.says(x)]
+            told = self._told(unit)
             if told and all(
                 known.is_history(x)
                 and not self.counts(known.unit(x))

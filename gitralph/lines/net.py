@@ -27,7 +27,7 @@ from itertools import pairwise
 from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
-from gitralph.lines.text import difference, is_telling, split_lines, words
+from gitralph.lines.text import difference, has_words, is_telling, split_lines, words
 
 _FEW = 8
 """At most so many lines are looked for one by one; for more a text is taken apart.
@@ -201,12 +201,13 @@ class _Instead:
         return not found.isdisjoint(self.head), takers
 
     def _place(self, number: int) -> dict[bytes, frozenset[bytes]]:
-        """For each line that a change took: the telling lines that came in its place."""
+        """For each line that a change took: the telling lines that came in its place, or those with words."""
         if number not in self._places:
             found = self._places[number] = {}
             _, before, after, _ = self.changes[number]
             for old, new in _replaced(split_lines(before), split_lines(after)):
-                found |= dict.fromkeys(old, frozenset(filter(is_telling, new)))
+                came = frozenset(filter(is_telling, new)) or frozenset(filter(has_words, new))
+                found |= dict.fromkeys(old, came)
         return self._places[number]
 
 

@@ -466,3 +466,15 @@ def test_a_sessions_line_in_a_file_that_was_moved_and_committed_is_not_taken(rep
     repo.git("commit", "-qm", "moved")
     answer = mine(repo, "--", "moved", code=4)
     assert answer.left == {"moved": "contested"}
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_a_sessions_line_of_one_word_that_a_person_rewrites_is_the_persons(repo: Repo, away: bool) -> None:
+    """As with several words: nobody could commit it."""
+    repo.edit("S1", "a", changed(l5="apples"))
+    if away:
+        repo.git("checkout", "--", "a")
+    repo.write("a", changed(l5="pears"))
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a").decode() == changed(l5="pears")
+    assert repo.commit("S1").status == "nothing"
