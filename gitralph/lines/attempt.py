@@ -22,8 +22,6 @@ class Attempt:
     ) -> None:
         self.known, self.weave, self.steps = known, known.weave, steps
         self.past = past or Past(known, steps)
-        self.own = {n for n, unit in enumerate(known.weave.units) if (unit.owner or UNRECORDED) in owners}
-        self.wanted = set(self.own)
         self.superseded = set[int]()
         self.followed = set[int]()
         self.included = set[int]()
@@ -34,10 +32,21 @@ class Attempt:
             if step_of(unit.key) in shells
         }
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
+        self.own = {
+            n
+            for n, unit in enumerate(known.weave.units)
+            if (unit.owner or UNRECORDED) in owners and not self._is_form(n)
+        }
+        self.wanted = set(self.own)
         self.gone = set[int]()
         self.how = LEAVE
         self._given_up = dict[str, set[int]]()
         self._lacking = dict[int, list[int]]()
+
+    def _is_form(self, unit: int) -> bool:
+        """Tell whether a piece is what a formatter made of sessions' lines; it is theirs, and no person's."""
+        took = self.known.taken(unit) if unit in self.formatted else ()
+        return bool(took) and all(self.weave.units[self.known.brought_by(x)].owner is not None for x in took)
 
     def takes(self, unit: int) -> bool:
         return unit in self.wanted

@@ -478,3 +478,26 @@ def test_a_sessions_line_of_one_word_that_a_person_rewrites_is_the_persons(repo:
     assert mine(repo).paths == {"a": "M"}
     assert repo.blob("a").decode() == changed(l5="pears")
     assert repo.commit("S1").status == "nothing"
+
+
+def test_what_a_sessions_formatter_made_of_anothers_line_is_no_persons(repo: Repo) -> None:
+    """It follows its session; the person was refused, also for lines elsewhere."""
+    repo.write("a", "def a( ):\n  return 1\n\n\ndef b( ):\n  return 2\n")
+    repo.commit_all("code")
+    repo.edit("S2", "a", "def a( ):\n  return 1\n\n\ndef b( ):\n  return 22\n")
+    shells.run(repo, "S1", "sed -i 's/^  return/    return/; s/( )/()/' a")
+    repo.commit("S1")
+    assert mine(repo).status == "nothing"
+    repo.write("a", "def a():\n    return 11\n\n\ndef b():\n    return 22\n")
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.blob("a") == b"def a():\n    return 11\n\n\ndef b():\n  return 2\n"
+    assert repo.commit("S2").paths == {"a": "M"}
+
+
+def test_a_line_from_before_a_sessions_command_stays_yours(repo: Repo) -> None:
+    repo.write("a", changed(l9="nine of the person"))
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three by shell/' a")
+    repo.commit("S1")
+    assert "yours" in repo.ralph("status").text
+    assert "--mine" in repo.ralph("commit", "--session", "S1", "-m", "x").said
+    assert mine(repo).paths == {"a": "M"}

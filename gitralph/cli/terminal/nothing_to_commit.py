@@ -9,6 +9,7 @@ from gitralph.cli.terminal import output
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec, can_be_typed
+from gitralph.records import commit_log
 from gitralph.sessions import session_choice
 
 # Nobody reads a line with more names.
@@ -35,7 +36,8 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
             output.note(f"what is uncommitted here is of session {names}")
         output.hint("git ralph status  # shows it")
     by_shell = made or any(left.by_shell for left in result.left)
-    if not session_choice.all_here(ctx.layout) and not by_shell:
+    has_committed = result.session is not None and commit_log.read(ctx.layout, result.session).commits
+    if not session_choice.all_here(ctx.layout) and not by_shell and not has_committed:
         output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
 
 
