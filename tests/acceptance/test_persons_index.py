@@ -90,13 +90,13 @@ def test_our_own_commit_puts_it_back_as_well(day: Repo) -> None:
 
 @pytest.mark.parametrize("args", [(), ("-a",)], ids=["as it stands", "all"])
 def test_a_refused_commit_leaves_nothing_staged(day: Repo, args: tuple[str, ...]) -> None:
-    day.edit("S2", "f", ten(l2="two of it", l5="half done", l8="two"))
+    day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day), commits(day, *args, session="S2", code=1))
     only_the_persons(day)
 
 
 def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
-    day.edit("S2", "f", ten(l2="two of it", l5="half done", l8="two"))
+    day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day))
     day.commit("S2", code=4, checked=False)
     only_the_persons(day)
