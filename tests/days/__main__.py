@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tests.days.play import Tally, play
 from tests.days.reduce import reduce
-from tests.days.steps import Day, draw, parse
+from tests.days.steps import Day, draw, parse, with_own_commits
 
 
 def _options() -> argparse.Namespace:
@@ -21,6 +21,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--days", type=int, help="how many days, instead of --steps")
     made.add_argument("--jobs", type=int, default=1, help="processes")
     made.add_argument("--shells", action="store_true", help="some sessions work by their shells")
+    made.add_argument("--persons", action="store_true", help="a person commits by --mine, too")
     made.add_argument("--trace", action="store_true", help="print every step of one day")
     made.add_argument("--reduce", nargs="?", const="", metavar="NAME", help="reduce the day's (first) fault")
     made.add_argument("--survey", type=int, metavar="N", help="reduce up to N days of each fault found")
@@ -30,27 +31,34 @@ def _options() -> argparse.Namespace:
     return made.parse_args()
 
 
-def _one(job: tuple[int, bool, frozenset[str]]) -> Tally:
-    seed, shells, passed = job
+Job = tuple[int, bool, bool, frozenset[str]]
+"""A seed, whether the day has shells, whether a person commits by `--mine`, and faults that do not end it."""
+
+
+def _drawn(seed: int, steps: int | None, shells: bool, persons: bool) -> Day:
+    day = replace(draw(seed, steps), shells=shells)
+    return with_own_commits(day) if persons else day
+
+
+def _one(job: Job) -> Tally:
+    seed, shells, persons, passed = job
     try:
-        return play(replace(draw(seed), shells=shells), passed=passed)
+        return play(_drawn(seed, None, shells, persons), passed=passed)
     except Exception as error:  # the model itself failed: say where
         raise RuntimeError(f"seed {seed}: {error!r}") from error
 
 
-def _days(
-    first: int, days: int | None, shells: bool, passed: frozenset[str]
-) -> Iterator[tuple[int, bool, frozenset[str]]]:
-    seed = first
-    while days is None or seed < first + days:
-        yield seed, shells, passed
+def _days(options: argparse.Namespace, passed: frozenset[str]) -> Iterator[Job]:
+    seed = options.seed
+    while options.days is None or seed < options.seed + options.days:
+        yield seed, options.shells, options.persons, passed
         seed += 1
 
 
 def _many(options: argparse.Namespace, passed: frozenset[str]) -> Tally:
     total, began = Tally(), time.monotonic()
     with multiprocessing.Pool(options.jobs, maxtasksperchild=20) as pool:
-        for found in pool.imap_unordered(_one, _days(options.seed, options.days, options.shells, passed), 1):
+        for found in pool.imap_unordered(_one, _days(options, passed), 1):
             total.add(found)
             for seed, step, fault in found.faults:
                 print(f"seed {seed} step {step}: {fault}", flush=True)
@@ -119,7 +127,7 @@ def main() -> int:
             day = _parsed(file.read())
         found = play(day, tell=print, passed=passed)
     elif options.reduce is not None:
-        day = replace(draw(options.seed, options.steps), shells=options.shells)
+        day = _drawn(options.seed, options.steps, options.shells, options.persons)
         names = [fault.name for _, _, fault in play(day, passed=passed).faults]
         name = options.reduce or (names[-1] if names else "")
         smallest = reduce(day, name) if name else None
@@ -129,7 +137,7 @@ def main() -> int:
         print(_shown(smallest))
         found = play(smallest, tell=print, passed=passed)
     elif options.trace:
-        day = replace(draw(options.seed, options.steps), shells=options.shells)
+        day = _drawn(options.seed, options.steps, options.shells, options.persons)
         found = play(day, tell=print, passed=passed)
     else:
         found = _many(options, passed)

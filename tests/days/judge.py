@@ -26,6 +26,9 @@ from typing import Any
 from tests.days.place import Objects, Shot, as_text
 from tests.days.truth import FILE, GIT, HUMAN, Edit, Text, Truth, lines_of, words, words_of
 
+NOBODYS = frozenset([HUMAN, GIT, "base"])
+"""Those who are no session: a person's own commit takes what they did."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -120,6 +123,8 @@ class Case:
         return self.wrote(token) or self._may_take(self.truth.edit(self.path, token))
 
     def _wrote(self, token: str, writers: set[str]) -> bool:
+        if self.who == HUMAN:  # what git did is no session's either
+            return bool(writers & NOBODYS)
         if writers & ({self.who} | self.names - {HUMAN}):
             return True
         if HUMAN not in self.names:
@@ -175,6 +180,8 @@ class Case:
         return set(self.truth.by_git.get((self.path, line), ()))
 
     def _may_take(self, edit: Edit) -> bool:
+        if self.who == HUMAN:
+            return edit.put or edit.again or edit.actor in NOBODYS
         if edit.put:  # what git did is unrecorded too, and was asked for
             return self.forced and HUMAN in self.names
         # a person's correction never reaches a line of HEAD
@@ -256,15 +263,19 @@ class Commit:
             path,
             self.text(self.before.head, path),
             self.text(self.after.head, path),
-            self.read(self.before.disk.get(path)),
+            None if self._is_staged_as_gone(path) else self.read(self.before.disk.get(path)),
             self.names,
             self.forced,
             moved=been if moved_it else frozenset(),
             moved_at=truth.moved_at[path] if moved_it else 0,
             landed=frozenset(one for old in olds for one in lines_of(self.text(self.before.head, old))),
-            said=not asked or self._said(path),
+            # a person reads in `status` what is left
+            said=not asked or self.who == HUMAN or self._said(path),
             told=self.told.get(path, (0, set())),
         )
+
+    def _is_staged_as_gone(self, path: str) -> bool:
+        return self.who == HUMAN and path in self.before.head and path not in self.before.index
 
     @property
     def names(self) -> frozenset[str]:

@@ -184,7 +184,7 @@ class Player:
     # --- our commits ---
 
     def _ralph(self, step: Step, before: Shot) -> list[Fault]:
-        if step.actor not in self.world.known:
+        if step.actor not in self.world.known and step.actor != HUMAN:
             return []
         options = {
             "ralph-skip": ["--skip-entangled"],
@@ -204,7 +204,8 @@ class Player:
             dry = self._call(faults, "commit", "--session", step.actor, "--json", "--dry-run")
             if self.place.with_refs(self.place.shot()) != before:
                 faults.append(Fault("MOVED", "by a dry run"))
-        document = self._call(faults, "commit", "--session", step.actor, "--json", "-m", "x", *options)
+        whose = ["--mine"] if step.actor == HUMAN else ["--session", step.actor]
+        document = self._call(faults, "commit", *whose, "--json", "-m", "x", *options)
         self.world.shot = self.place.shot()
         after = self.place.with_refs(self.world.shot)
         if document is None:
@@ -295,7 +296,8 @@ class Player:
         self.tally.reasons[name] += 1
         stands = [row for row in rows if row["reason"] not in ("unchanged", "ignored")]
         paths = {row["path"] for row in stands}
-        if paths and all(self._could(commit, path) for path in sorted(paths)):
+        # of a person's changes there is no record that git could merge
+        if commit.who != HUMAN and paths and all(self._could(commit, path) for path in sorted(paths)):
             if all(row["detail"].startswith(_OLD_COPY) for row in stands):
                 self.tally.prescribed += 1
                 return

@@ -7,7 +7,7 @@ plays when other steps are taken out of it; `replace` makes the variants that th
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 SHELLS = ("s3", "s4")
 """The sessions that make their changes by shell commands, in days that have some."""
@@ -170,6 +170,18 @@ def draw(seed: int, count: int | None = None) -> Day:
     """The day of a seed; without a count its length is drawn too."""
     made = Draw(seed)
     return made.day(count if count is not None else made.random.choice((60, 120, 200, 300)))
+
+
+BY_PLAIN_GIT = ("commit", "commit-all", "commit-everything", "commit-path", "amend")
+
+
+def with_own_commits(day: Day) -> Day:
+    """The same day, in which a person commits by `git ralph commit --mine`, too."""
+    rand, steps, last = random.Random(day.seed), list[Step](), len(day.steps) - len(SESSIONS) - 1
+    for at, step in enumerate(day.steps):
+        share = 0.6 if step.verb in BY_PLAIN_GIT and at < last else 0.2 if step.verb == "ralph" else 0
+        steps.append(replace(step, verb="ralph-mine", actor=HUMAN) if rand.random() < share else step)
+    return replace(day, steps=tuple(steps))
 
 
 def parse(lines: str) -> tuple[Step, ...]:

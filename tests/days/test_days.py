@@ -17,7 +17,7 @@ import pytest
 from tests.days.__main__ import _one, days_of
 from tests.days.place import Place
 from tests.days.play import Tally, play
-from tests.days.steps import Day, draw, parse
+from tests.days.steps import Day, draw, parse, with_own_commits
 from tests.support.runner import Done
 from tests.support.size import FULL
 
@@ -29,7 +29,7 @@ FOUND = days_of((Path(__file__).parent / "found.txt").read_text())
 
 def _played() -> Tally:
     total = Tally()
-    jobs = ((seed, False, frozenset[str]()) for seed in range(FULL_SEED, 1 << 30))
+    jobs = ((seed, False, False, frozenset[str]()) for seed in range(FULL_SEED, 1 << 30))
     with multiprocessing.get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=50) as pool:
         for found in pool.imap_unordered(_one, jobs):
             total.add(found)
@@ -45,6 +45,13 @@ def test_no_commit_of_a_drawn_day_is_wrong(seed: int) -> None:
     total = play(draw(seed))
     assert total.faults == [], "\n".join(f"step {n}: {fault}" for _, n, fault in total.faults)
     assert total.committed > 0
+
+
+@pytest.mark.parametrize("seed", DAYS)
+def test_no_commit_of_a_persons_own_lines_is_wrong(seed: int) -> None:
+    """No session's line comes, and none goes that a session took away, in days with `commit --mine`."""
+    total = play(with_own_commits(draw(seed)))
+    assert total.faults == [], "\n".join(f"step {n}: {fault}" for _, n, fault in total.faults)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from tests.days.broken import Spoil, broken, forgetful, ghostly, greedy
 from tests.days.code import CodeDay
 from tests.days.judge import Case
 from tests.days.play import play
-from tests.days.steps import draw
+from tests.days.steps import draw, with_own_commits
 from tests.days.truth import GIT, Truth
 
 TOOLS = ((greedy, "FOREIGN"), (forgetful, "FORGOTTEN"), (ghostly, "REVIVED"), (None, "STAGED"))
@@ -19,6 +19,15 @@ def test_a_broken_tool_is_found_within_a_handful_of_days(spoil: Spoil | None, ki
     with broken(spoil):
         days = ({fault.kind for _, _, fault in play(draw(seed, 60)).faults} for seed in range(1, 6))
         assert any(kind in found for found in days)
+
+
+def test_a_tool_that_takes_sessions_lines_for_a_persons_is_found() -> None:
+    found = set[str]()
+    with broken(greedy):
+        for day in (with_own_commits(draw(seed, 60)) for seed in range(1, 13)):
+            own = {step.number for step in day.steps if step.verb == "ralph-mine"}
+            found |= {fault.kind for _, number, fault in play(day).faults if number in own}
+    assert "FOREIGN" in found
 
 
 @pytest.mark.parametrize(("spoil", "kind"), TOOLS)
