@@ -32,6 +32,9 @@ class Attempt:
             if step_of(unit.key) in shells
         }
         """For each piece that changed no word of other sessions' lines: whose shell command made it."""
+        told = {step.key for step in steps if step.offered}
+        self.offered = {n for n, unit in enumerate(known.weave.units) if step_of(unit.key) in told}
+        """What a session's command may have made: no person's where only the record has it."""
         self.own = {
             n
             for n, unit in enumerate(known.weave.units)
@@ -64,9 +67,9 @@ class Attempt:
 
     def is_written_over(self, line: int) -> bool:
         """Tell whether a line that is in neither HEAD nor the file is committed from the record (rule 4)."""
-        known = self.known
-        goes = line > NEWLINE and self.takes(known.brought_by(line)) and not self.counts(known.unit(line))
-        return goes and self.past.is_covered(line)
+        known, unit = self.known, self.known.brought_by(line)
+        goes = line > NEWLINE and self.takes(unit) and not self.counts(known.unit(line))
+        return goes and unit not in self.offered and self.past.is_covered(line)
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.
