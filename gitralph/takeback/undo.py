@@ -4,6 +4,7 @@ Edits on which others built are refused. An undo is recorded with what it took o
 every byte back.
 """
 
+import itertools
 import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -128,10 +129,12 @@ def _in_its_place(root: bytes, path: bytes, going: Collection[bytes]) -> bytes |
     """A file where the path needs a folder, or a file in a folder of its name; None where all of them go."""
     full = os.path.join(root, path)
     is_folder = os.path.isdir(full) and not os.path.islink(full)
-    inside = [os.path.join(folder, name) for folder, _, names in os.walk(full) for name in names]
-    blocking = [one for one in _above(path) if os.path.isfile(os.path.join(root, one))]
-    blocking += [os.path.relpath(one, root) for one in inside] or [path] if is_folder else []
-    return next((one for one in blocking if one not in going), None)
+    above = [one for one in _above(path) if os.path.isfile(os.path.join(root, one))]
+    # the first one is enough: the folder may be a large one
+    inside = (os.path.join(folder, name) for folder, _, names in os.walk(full) for name in names)
+    blocking = itertools.chain(above, (os.path.relpath(one, root) for one in inside) if is_folder else ())
+    found = next((one for one in blocking if one not in going), None)
+    return path if found is None and is_folder and not any(path in _above(one) for one in going) else found
 
 
 def _turns(changes: list[Replacement]) -> list[list[Replacement]]:

@@ -260,6 +260,16 @@ def test_what_a_session_did_again_is_its_own() -> None:
     assert not answer.notes
 
 
+def test_who_puts_anothers_removal_back_and_does_it_again_is_told_whose_it_is() -> None:
+    file = three()
+    file.edit("s2", ONE, YOURS, THREE)
+    file.edit("s1", ONE, TWO, THREE)
+    file.edit("s1", ONE, YOURS, THREE)
+    answer = file.ask("s1")
+    assert answer.text == file.head
+    assert [(note.why.kind, note.why.sessions) for note in answer.notes] == [(Kind.REMOVED_BEFORE, ("s2",))]
+
+
 def test_what_another_changed_since_is_not_taken_away_as_a_record_had_done() -> None:
     """Git brings a removal back, somebody changes a line of it and takes the rest away: 6200008."""
     file = File(text(ONE, "def gone():", "    value = 1", "end of gone", THREE))
