@@ -49,7 +49,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             fits = step.before == text
             is_known = not fits and not step.takes and step.before in last_seen()
             # who wrote the same as the other changed it all the same: the file had gone back in between
-            if is_known and step.after != text and _keeps(step, text):
+            if is_known and step.after != text and not _has_moved(done, step) and _keeps(step, text):
                 step = step._replace(before=text)
             if step.onto:
                 step = step._replace(before=text)
@@ -95,6 +95,12 @@ def _told_since(waiting: Sequence[Step]) -> list[int]:
         if is_tool and _keeps(first, step.after):
             return [at]
     return []
+
+
+def _has_moved(done: Sequence[Step], step: Step) -> bool:
+    """Tell whether HEAD moved since the last record, as by a revert: then the file went back, too."""
+    last = next((one.head for one in reversed(done) if one.owner is not None), None)
+    return bool(last and step.head) and last != step.head
 
 
 def _keeps(step: Step, text: bytes | None) -> bool:

@@ -484,3 +484,16 @@ def test_what_a_session_undid_is_not_its_removal_of_a_persons_line(day: Repo) ->
     swap(day, None, "five\n", "FIVE\n")
     nothing_pending(day, "S1")
     assert head(day) == ten(l5="five")
+
+
+def test_who_does_again_what_was_reverted_and_more_is_its_maker(day: Repo) -> None:
+    """One edit with both; it looked like a write that kept what another had written in between."""
+    swap(day, "S1", "line 3\n", "three, as asked\n")
+    day.git("commit", "-qam", "all")
+    day.git("revert", "--no-edit", "HEAD")
+    day.edit("S2", "f", ten(l3="three, as asked", l9="nine of S2"))
+    day.git("stash")
+    day.git("stash", "pop")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l3="three, as asked", l9="nine of S2")
