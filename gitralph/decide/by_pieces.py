@@ -67,6 +67,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         follow=how,
         held=known.heads.lines,
         heads=known.heads.texts,
+        has=known.heads.lines_then,
         moved=known.moved,
     )
     found, kept = _on_its_lines(scene, known, found, how)

@@ -12,7 +12,7 @@ from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, Record, replay
-from gitralph.lines.text import difference, is_telling
+from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -193,7 +193,30 @@ def _is_explained(scene: Scene, state: PathState) -> bool:
     since = text_chain.since_head(scene, state)
     first = next((r for r in since if r.is_exact), None)
     is_from_head = first is not None and first.before in scene.head_ids(state.path)
-    return is_from_head and text_chain.explains(since, scene.contents[state.path])
+    is_told = is_from_head and text_chain.explains(since, scene.contents[state.path])
+    return is_told and not _had_been_so(scene, state, since[0].offset)
+
+
+def _had_been_so(scene: Scene, state: PathState, offset: int) -> bool:
+    """True where a line that the file has and HEAD lacks, or the other way round, was so at an older record.
+
+    Then the records since the file was as in HEAD may only have brought back what somebody else had done.
+    """
+    earlier = [r for r in state.journal.records if r.offset < offset]
+    if not earlier or not path_texts.has_lines(scene, state):
+        return False
+    entry = scene.reader.entry(state.path)
+    head = None if entry is None else read_blob(scene, entry)
+    went, came = (
+        {line for line in lines if is_telling(line)}
+        for lines in difference(head, scene.contents[state.path].data)
+    )
+    for record, *texts in replay(state.journal, scene.layout):
+        for text in texts if record.offset < offset else ():
+            lines = set(split_lines(text))
+            if not came.isdisjoint(lines) or (text is not None and not went <= lines):
+                return True
+    return False
 
 
 def _whole(scene: Scene, state: PathState) -> Outcome:

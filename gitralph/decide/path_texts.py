@@ -132,7 +132,7 @@ class PathTexts:
         """The same pieces for other steps than the recorded ones."""
         exists = self.head is not None
         heads = self.heads
-        return pieces(self.base, self.disk, steps, heads.lines, heads.texts, exists=exists)
+        return pieces(self.base, self.disk, steps, heads.lines, heads.texts, heads.lines_then, exists=exists)
 
 
 def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
@@ -209,6 +209,7 @@ class Heads:
         self._all = [*self.rows, *((upto, oid, state.path) for upto, oid in commit_log.heads(state.journal))]
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
+        self._split: dict[bytes | None, set[bytes]] = {}
 
     def text(self, head: str, path: bytes | None = None) -> bytes | None:
         """The text that the commit ``head`` has at ``path``, by default at this path."""
@@ -225,6 +226,13 @@ class Heads:
     def at(self, key: str) -> bytes | None:
         """What HEAD had when a step was recorded."""
         return next((self.text(head, path) for offset, head, path in self.rows if str(offset) == key), None)
+
+    def lines_then(self, key: str) -> set[bytes]:
+        """The lines that HEAD had when a step was recorded."""
+        text = self.at(key)
+        if text not in self._split:
+            self._split[text] = set(split_lines(text))
+        return self._split[text]
 
     def texts(self) -> set[bytes | None]:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""
@@ -306,6 +314,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         after,
         head=head,
         seen=record.seen,
+        alone=record.alone,
         onto=onto,
         moved=record.op == "rename-to",
         by_shell=record.by_shell,

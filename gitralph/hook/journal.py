@@ -90,7 +90,8 @@ class Record:
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
     ``unknown_before``: the record does not know what the file held (exact ``none``). ``seen``: a pre event
-    found ``before`` on disk, so the record is no old read. ``mtime``, in nanoseconds, is the time of the
+    found ``before`` on disk, so the record is no old read; ``alone``: nothing was recorded between that event
+    and this one. ``mtime``, in nanoseconds, is the time of the
     file's last write when the record was made. ``other`` is the path of a rename's other end, in JSON's form.
     ``units`` are the names of the pieces that an undo, a redo or a restore concerns. ``model`` asked for the
     call, where the agent tells it. ``shells`` is how far the notes on shell commands went. ``by_shell``: a
@@ -101,6 +102,7 @@ class Record:
     __slots__ = (
         "after",
         "agent_id",
+        "alone",
         "before",
         "by_shell",
         "call",
@@ -146,6 +148,7 @@ class Record:
         other: str | None = None,
         ts: str = "",
         seen: bool = False,
+        alone: bool = False,
         mtime: int | None = None,
         units: tuple[str, ...] = (),
         model: str | None = None,
@@ -169,6 +172,7 @@ class Record:
         self.other = other
         self.ts = ts
         self.seen = seen
+        self.alone = alone
         self.mtime = mtime
         self.units = units
         self.model = model
@@ -210,6 +214,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "mode": list(record.mode),
         "head": record.head,
         "seen": record.seen,
+        **({"alone": True} if record.alone else {}),
         "mtime": record.mtime,
         **({} if record.shells is None else {"shells": record.shells}),
         **({"by_shell": True} if record.by_shell else {}),
@@ -296,6 +301,7 @@ def decode(fields: dict[str, object]) -> Record:
         other=_string(fields, "other"),
         ts=_string(fields, "ts") or "",
         seen=fields.get("seen") is True,
+        alone=fields.get("alone") is True,
         mtime=_whole(fields.get("mtime")),
         units=_names(fields.get("units")),
         model=_string(fields, "model"),

@@ -300,6 +300,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
         records = _records(session, event, change, found, disk, seen)
         record = records[-1][0]
+        record.alone = record.seen and seen is not None and seen.journal == size
         for one, _ in records:
             one.head, one.shells = gitdir.head_oid(target.place), shellforms.mark(lay)
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.

@@ -70,6 +70,7 @@ def separate(
     follow: str = WORDS,
     held: Held = lambda _: (),
     heads: Heads = tuple,
+    has: Held = lambda _: (),
     moved: bytes | None = None,
 ) -> Separation:
     """Make the text that the owners' commit has instead of HEAD's, or say why not.
@@ -80,7 +81,7 @@ def separate(
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
-    known = pieces(base, disk, steps, held, heads, exists=head is not None)
+    known = pieces(base, disk, steps, held, heads, has, exists=head is not None)
     choice = Attempt(known, owners, steps)
     choice.begin(follow)
     bonds = Bonds(choice, steps)
@@ -123,7 +124,10 @@ def separate(
     along = _corrections(choice, owners)
     last = next((step.key for step in reversed(steps) if step.owner in owners), "")
     in_time = {*held(""), *held(last)}
-    line = None if answer.text == head else caught(*asked, under, strict, in_time, along, _given_up(choice))
+    given_up = _given_up(choice)
+    line = None
+    if answer.text != head:
+        line = caught(*asked, under, strict, in_time, along, given_up, has)
     if line is None:
         return answer
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
@@ -149,7 +153,7 @@ def _corrections(choice: Attempt, owners: Collection[str]) -> list[TextChange] |
             made = [weave.hunks[number] for number in weave.units[unit].hunks]
             old = [weave.content(x) for one in made for x in one.dels if x > NEWLINE]
             new = [weave.content(x) for one in made for x in one.births if x > NEWLINE]
-            found.append((None, b"\n".join(old), b"\n".join(new), ()))
+            found.append((None, b"\n".join(old), b"\n".join(new), (), ""))
     return found
 
 

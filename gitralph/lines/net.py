@@ -1,7 +1,8 @@
 """The net: a last check of a finished answer, by counts and by blocks. It shares nothing with the weave.
 
 Brought: each telling line that comes was brought in this very form by a recorded step of the session. No
-other session's step brought it later, and none brought it first, unless HEAD had it then.
+other session's step brought it later, and none brought it first, unless HEAD had it then. To bring back what
+HEAD has is nothing.
 
 Taken: each telling line that goes was taken by the session, and by no other session later.
 
@@ -26,6 +27,7 @@ from itertools import pairwise
 
 from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
+from gitralph.lines.pieces import Held
 from gitralph.lines.terms import UNRECORDED, Step, Take
 from gitralph.lines.text import difference, has_words, is_telling, split_lines, words
 
@@ -36,13 +38,14 @@ _FEW = 8
 """
 
 
-Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
-"""Who changed which text to which, and what of that was given to him. None is nobody."""
+Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...], str]
+"""Who changed which text to which, what of that was given to him, and the key of a step. None is nobody."""
 
 _CELLS = 100_000
 """In a place with more pairs of lines each old line was replaced by all the new ones."""
 
 _NONE: dict[bytes, Collection[str | None]] = {}
+_NEVER = frozenset([b"\n"])  # no line
 _OFFERED = "?"  # no session's id, which is a safe form (`ids.safe_form`)
 
 
@@ -58,6 +61,7 @@ def caught(
     held: Container[bytes] = (),
     corrections: Sequence[Change] | None = None,
     given_up: Container[bytes] = (),
+    has: Held = lambda _: (),
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None.
 
@@ -65,19 +69,23 @@ def caught(
     `superseded` gives lines that may go too, where one of the named owners took the line last. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
     lines that HEAD had. `corrections`, where given, are all that goes along of what nobody recorded. Words
-    of lines that were `given_up` count as brought anew by who replaced them.
+    of lines that were `given_up` count as brought anew by who replaced them. `has` gives the lines of HEAD at
+    a step.
     """
     went, came = difference(head, text)
     asked = {*came, *went}
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)
-    if None in names and changes and not any(head in (before, after) for _, before, after, _ in changes):
+    if None in names and changes:
         # what HEAD alone has, or lacks of the first text, no record tells of
-        changes.insert(0, (None, head, changes[0][1], ()))
+        start, there, old = changes[0][1], set(split_lines(head)), head
+        if any(head in (before, after) for _, before, after, *_ in changes):
+            old = b"".join(line + b"\n" for line in split_lines(start) if line in there)
+        changes.insert(0, (None, old, start, (), ""))
     # HEAD had them under another name, and gets them as they came, whatever a person made of them since
     as_told = asked if strict else {line for step in steps if step.owner in owners for line in step.came}
     along = {line for step in steps for line in step.came}
-    found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held, along)
+    found = _counted(head, text, disk, changes, owners, names, asked, superseded, as_told, held, along, has)
     if found is not None:
         return found
     rows = [each for each in changes if each[0] in names]
@@ -87,7 +95,7 @@ def caught(
         return found
     own = [Step("", *each[:3]) for each in rows]
     # A person gave these lines alone: what stands between and behind them stays out.
-    alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes in rows if takes]
+    alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes, _ in rows if takes]
     own += [Step("", who, old, b"".join([line + b"\n" for line in lines])) for who, old, lines in alone]
     return out_of_place(head, text, disk, own, True)
 
@@ -104,17 +112,19 @@ def _counted(
     as_told: Container[bytes],
     held: Container[bytes],
     along: Set[bytes],
+    has: Held,
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
         return None
     old, new, now = (_count(each, asked) for each in (head, text, disk))
+    of_head = frozenset(split_lines(head))
     brought, took = set[bytes](), set[bytes]()
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
-    first = dict[bytes, str | None]()
+    first, for_what = dict[bytes, str | None](), dict[bytes, frozenset[bytes]]()
     times, most = Counter[bytes](), old | now
     when, instead = dict[bytes, int](), _Instead(changes, head)
-    for number, (owner, before, after, takes) in enumerate(changes):
+    for number, (owner, before, after, takes, key) in enumerate(changes):
         went, came = _given(after, takes) if takes else difference(before, after)
         for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
             for line, count in _count(text, lines).items():
@@ -123,23 +133,27 @@ def _counted(
         if takes:  # what turned out to be recorded by somebody is not given
             gone = {line for line in gone if last.get(line) is None}
             fresh = {line for line in fresh if writer.get(line) is None}
-        writer.update(dict.fromkeys(fresh, owner))
+        back = fresh & last.keys() & set(has(key)) if owner is not None and fresh else frozenset[bytes]()
+        writer.update(dict.fromkeys(fresh - back, owner))
         if owner is not None or None in names:
-            # what others took away is brought anew; what he took himself, or came with a move, comes back
-            anew = {line for line in fresh if last.get(line) != owner} - along
-            first |= {line: owner for line in fresh if line not in first or line in anew}
+            # what others took away is brought anew; what he took himself, or came with a move, comes back,
+            # and so does what comes in the place of all that had come in its place
+            gone_for = {line for line in fresh if for_what.get(line, _NEVER) <= went.keys()}
+            anew = {line for line in fresh - gone_for if last.get(line) != owner} - along
+            first |= {line: owner for line in fresh - back if line not in first or line in anew}
         if owner is not None or after != disk:
             times.update(fresh)
         # who had put the line back, and brings back what had replaced it, only undoes what he did himself
         is_undo = owner is not None and owner not in names and any(first.get(x) in names for x in fresh)
         undone = {x for x in gone if is_undo and writer.get(x) == owner and taker.get(x) in names}
+        new_here = frozenset(x for x in came.keys() - went.keys() if x not in held and x not in of_head)
         for line in gone:
-            last[line], when[line] = owner, number
+            last[line], when[line], for_what[line] = owner, number, new_here or _NEVER
             if owner is not None and line not in undone:
                 taker[line] = owner
         took -= fresh
         if owner in names:
-            brought |= fresh
+            brought |= fresh - back
             took |= gone
         elif owner is None:  # a popped stash removes a line again: the credit stays with the record
             took -= {line for line in gone if taker.get(line) not in names}
@@ -147,7 +161,7 @@ def _counted(
         else:
             took = took - gone | undone
             # who only brings back what the session wrote has no credit for it, see `pieces`
-            brought -= {line for line in fresh if line in held or first.get(line) not in names}
+            brought -= {line for line in fresh - back if line in held or first.get(line) not in names}
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
@@ -192,7 +206,7 @@ class _Instead:
     def _followed(self, place: frozenset[bytes], number: int) -> tuple[bool, set[str | None]]:
         stood = set(split_lines(self.changes[number][1]))
         found, takers = set(place - stood), set[str | None]()
-        for at, (owner, before, _, takes) in enumerate(self.changes[number + 1 :], number + 1):
+        for at, (owner, before, _, takes, _) in enumerate(self.changes[number + 1 :], number + 1):
             places = self._place(at) if found and not takes else {}
             gone = found & places.keys()
             if gone:
@@ -204,7 +218,7 @@ class _Instead:
         """For each line that a change took: the telling lines that came in its place, or those with words."""
         if number not in self._places:
             found = self._places[number] = {}
-            _, before, after, _ = self.changes[number]
+            _, before, after, *_ = self.changes[number]
             for old, new in _replaced(split_lines(before), split_lines(after)):
                 came = frozenset(filter(is_telling, new)) or frozenset(filter(has_words, new))
                 found |= dict.fromkeys(old, came)
@@ -242,7 +256,7 @@ def _of_words(
     of_head = more.keys() & words(head or b"")
     more.subtract(_words_of(went))
     brought = set(of_head)
-    for _, before, after, takes in own:
+    for _, before, after, takes, _ in own:
         gone, fresh = _given(after, takes) if takes else difference(before, after)
         kept = {word for line in gone if line not in given_up for word in words(line)}
         brought |= {word for line in fresh for word in words(line)} - kept
@@ -294,13 +308,13 @@ def _changes(steps: Sequence[Step], disk: bytes | None, by_person: bool) -> list
     found = list[Change]()
     for step in steps:
         if found and found[-1][2] != step.before:
-            found.append((None, found[-1][2], step.before, ()))
+            found.append((None, found[-1][2], step.before, (), ""))
         owner = _OFFERED if step.offered and step.owner is None and not by_person else step.owner
-        found.append((owner, step.before, step.after, step.takes))
+        found.append((owner, step.before, step.after, step.takes, step.key))
     if found and found[-1][2] != disk:
         # a person who makes a file anew took what it had, for a commit of his own, see `pieces`
-        _, before, after, _ = found[-1]
-        found.append((None, before if by_person and after is None else after, disk, ()))
+        _, before, after, *_ = found[-1]
+        found.append((None, before if by_person and after is None else after, disk, (), ""))
     return found
 
 

@@ -47,7 +47,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             # A tool read the file before another tool wrote it, and wrote it afterwards without losing a line
             # of the other. The file holds both edits, so the record's own text before is wrong.
             fits = step.before == text
-            is_known = not fits and not step.takes and step.before in last_seen()
+            is_known = not (fits or step.takes or step.alone) and step.before in last_seen()
             # who wrote the same as the other changed it all the same: the file had gone back in between
             if is_known and step.after != text and not _has_moved(done, step) and _keeps(step, text):
                 step = step._replace(before=text)

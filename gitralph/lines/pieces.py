@@ -1,8 +1,9 @@
 """Every line that ever stood at a path: whether HEAD and the disk have it, and whose it is.
 
 The weave holds the lines and what each step did with them. Here each change gets an owner, and HEAD gets its
-place. A recorded step has the credit for what it does, also where another had done the same. But who undoes
-what he did himself has none for what comes back, unless HEAD had held that; nor has who moves a file. A gap
+place. A recorded step has the credit for what it does, also where another had done the same. But who brings
+back what HEAD has, or undoes what he did himself, has none for what comes back, unless HEAD had held that and
+lost it since; nor has who moves a file. A gap
 has the credit for lines that it brings anew or takes away; not where an old text is back or where it repeats
 what a record took away. So names survive a stash and its pop, a checkout and an undo, and nothing needs to
 know that git did it. What a session took back before HEAD got it from somebody else is HEAD's own.
@@ -21,7 +22,7 @@ from gitralph.lines.text import ends_with_newline, is_telling, split_lines, word
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Collection[bytes]]
-"""Gives, for a step's key, the lines that HEAD had held up to that step."""
+"""Gives, for a step's key, the lines that HEAD had held up to that step, or those that it had then."""
 
 Heads = Callable[[], Collection[bytes | None]]
 """Gives the texts that HEAD had when steps were recorded."""
@@ -258,9 +259,10 @@ class Pieces(_States):
         hunks = self.weave.hunks
         found = bytearray(len(hunks))
         for number in range(len(hunks) - 1, BASE, -1):
+            again = hunks[number].undels if self.weave.owner_of(number) is not None else ()
             found[number] = any(
-                (self.in_head[x] and self.weave.says(x)) or self._went_by(x, found)
-                for x in hunks[number].births
+                (self.in_head[x] and self.weave.says(x)) or self._went_by(x, found, number)
+                for x in (*hunks[number].births, *again)
             )
         return found
 
@@ -271,6 +273,7 @@ def pieces(
     steps: Sequence[Step],
     held: Held = _nothing,
     heads: Heads = tuple,
+    has: Held = _nothing,
     *,
     exists: bool = True,
 ) -> Pieces:
@@ -279,7 +282,7 @@ def pieces(
     ``exists`` is False for a file that HEAD has under another name.
     """
     weave = fold(steps, disk)
-    changes = _Credits(weave, held, {step.key for step in steps if step.moved}).run()
+    changes = _Credits(weave, held, has, {step.key for step in steps if step.moved}).run()
     foreign = len(weave.hunks)
     made = Hunk()
     made.unit = len(weave.units)
@@ -332,8 +335,8 @@ def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) 
 class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
-    def __init__(self, weave: Weave, held: Held, moves: Container[str]) -> None:
-        self.weave, self.held, self.moves = weave, held, moves
+    def __init__(self, weave: Weave, held: Held, has: Held, moves: Container[str]) -> None:
+        self.weave, self.held, self.has, self.moves = weave, held, has, moves
         self.changes: dict[int, list[Change]] = {}
         self.takers: dict[int, dict[int, None]] = {}
         """For each line the hunks that took it away and brought something, the latest last."""
@@ -376,19 +379,34 @@ class _Credits(_States):
             made = weave.hunks[n]
             for line in made.dels:
                 old = self._was_taken_by(line, back, key)
-                self._set(line, n, False, n if old is None or self._does_anew(line, old, first, key) else old)
+                self._set(line, n, False, n if old is None or self._does_anew(line, old, n, key) else old)
             for line in made.undels:
                 old = self.stood_by(line)
-                is_anew = self._was_held(old, key) or self._does_anew(line, old, first, key)
+                is_anew = self._was_held(old, key) or self._does_anew(line, old, n, key)
+                is_anew = is_anew and not self._is_in_head(line, key)
                 self._set(line, n, True, n if is_anew or line in made_anew else old)
 
-    def _does_anew(self, line: int, old: int, first: int, key: str) -> bool:
-        """Tell whether a record does what others had done, and was not the one to undo that; a move never."""
-        if key in self.moves:
+    def _does_anew(self, line: int, old: int, hunk: int, key: str) -> bool:
+        """Tell whether a record does what others had done, and was not the one to undo that; a move never.
+
+        Nor does who takes away what had come in its place, and was never committed: he undoes another's edit.
+        """
+        if key in self.moves or self._undoes(line, hunk, key):
             return False
-        who, changes = self.weave.owner_of(first), self.changes.get(line, ())
+        who, changes = self.weave.owner_of(hunk), self.changes.get(line, ())
         did_last = self.weave.owner_of(changes[-1][0]) if changes else None
         return who not in (self.weave.owner_of(old), did_last)
+
+    def _undoes(self, line: int, hunk: int, key: str) -> bool:
+        """Tell whether a hunk takes away what had come in the place of a line, and HEAD never had."""
+        weave, changes = self.weave, self.changes.get(line, [])
+        instead = weave.hunks[changes[-1][0]].births if changes and not changes[-1][1] else []
+        is_undone = any(map(weave.says, instead)) and set(instead) <= set(weave.hunks[hunk].dels)
+        return is_undone and not self._was_held(changes[-1][0], key)
+
+    def _is_in_head(self, line: int, key: str) -> bool:
+        """Tell whether HEAD had a telling line when a step was recorded."""
+        return self.weave.says(line) and self.weave.content(line) in self.has(key)
 
     def _was_taken_by(self, line: int, back: set[int], key: str) -> int | None:
         """The earlier hunk that took a line away, if everything that it had brought comes back; else None."""

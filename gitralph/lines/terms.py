@@ -51,10 +51,10 @@ class Step(NamedTuple):
 
     `owner` None marks a gap. `over` are the keys of earlier steps whose result `before` lacks: the step was
     written from an old read (see `order.chain`). `head` is the commit that was HEAD at the time. `seen`:
-    `before` stood on disk right before the edit. `onto`: a file was moved here, and nobody saw what stood
-    here before. `came`: the lines that HEAD had under the name from which the file was moved here, or all
-    lines of a moved file that HEAD did not have. `moved`: the file came here from another name,
-    or still had that.
+    `before` stood on disk right before the edit. `alone`: that was so after all earlier steps. `onto`: a file
+    was moved here, and nobody saw what stood here before. `came`: the lines that HEAD had under the name from
+    which the file was moved here, or all lines of a moved file that HEAD did not have. `moved`: the file came
+    here from another name, or still had that.
 
     `takes` are unrecorded lines that this step gives to its owner; such a step changes no text (see
     `handover`). `undoes` are the names of units that this step took back, `restores` those that it brought
@@ -69,6 +69,7 @@ class Step(NamedTuple):
     over: tuple[str, ...] = ()
     head: str | None = None
     seen: bool = False
+    alone: bool = False
     onto: bool = False
     takes: tuple[Take, ...] = ()
     undoes: tuple[str, ...] = ()

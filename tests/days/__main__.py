@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tests.days.play import Tally, play
 from tests.days.reduce import reduce
-from tests.days.steps import Day, draw, parse, with_own_commits
+from tests.days.steps import Day, draw, parse, with_own_commits, with_work_again
 
 
 def _options() -> argparse.Namespace:
@@ -22,6 +22,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--jobs", type=int, default=1, help="processes")
     made.add_argument("--shells", action="store_true", help="some sessions work by their shells")
     made.add_argument("--persons", action="store_true", help="a person commits by --mine, too")
+    made.add_argument("--again", action="store_true", help="what was taken back is done again")
     made.add_argument("--trace", action="store_true", help="print every step of one day")
     made.add_argument("--reduce", nargs="?", const="", metavar="NAME", help="reduce the day's (first) fault")
     made.add_argument("--survey", type=int, metavar="N", help="reduce up to N days of each fault found")
@@ -31,19 +32,27 @@ def _options() -> argparse.Namespace:
     return made.parse_args()
 
 
-Job = tuple[int, bool, bool, frozenset[str]]
-"""A seed, whether the day has shells, whether a person commits by `--mine`, and faults that do not end it."""
+Kinds = tuple[bool, bool, bool]
+"""Whether days have shells, a person who commits by `--mine`, and work that is done again."""
+Job = tuple[int, Kinds, frozenset[str]]
+"""A seed, the kinds of its day, and faults that do not end it."""
 
 
-def _drawn(seed: int, steps: int | None, shells: bool, persons: bool) -> Day:
+def _drawn(seed: int, steps: int | None, kinds: Kinds) -> Day:
+    shells, persons, again = kinds
     day = replace(draw(seed, steps), shells=shells)
+    day = with_work_again(day) if again else day
     return with_own_commits(day) if persons else day
 
 
+def _kinds(options: argparse.Namespace) -> Kinds:
+    return options.shells, options.persons, options.again
+
+
 def _one(job: Job) -> Tally:
-    seed, shells, persons, passed = job
+    seed, kinds, passed = job
     try:
-        return play(_drawn(seed, None, shells, persons), passed=passed)
+        return play(_drawn(seed, None, kinds), passed=passed)
     except Exception as error:  # the model itself failed: say where
         raise RuntimeError(f"seed {seed}: {error!r}") from error
 
@@ -51,7 +60,7 @@ def _one(job: Job) -> Tally:
 def _days(options: argparse.Namespace, passed: frozenset[str]) -> Iterator[Job]:
     seed = options.seed
     while options.days is None or seed < options.seed + options.days:
-        yield seed, options.shells, options.persons, passed
+        yield seed, _kinds(options), passed
         seed += 1
 
 
@@ -127,7 +136,7 @@ def main() -> int:
             day = _parsed(file.read())
         found = play(day, tell=print, passed=passed)
     elif options.reduce is not None:
-        day = _drawn(options.seed, options.steps, options.shells, options.persons)
+        day = _drawn(options.seed, options.steps, _kinds(options))
         names = [fault.name for _, _, fault in play(day, passed=passed).faults]
         name = options.reduce or (names[-1] if names else "")
         smallest = reduce(day, name) if name else None
@@ -137,7 +146,7 @@ def main() -> int:
         print(_shown(smallest))
         found = play(smallest, tell=print, passed=passed)
     elif options.trace:
-        day = _drawn(options.seed, options.steps, options.shells, options.persons)
+        day = _drawn(options.seed, options.steps, _kinds(options))
         found = play(day, tell=print, passed=passed)
     else:
         found = _many(options, passed)

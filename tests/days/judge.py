@@ -108,7 +108,7 @@ class Case:
 
     def _may_bring(self, line: str, word: str) -> bool:
         """Its author may; so may who brought it back, where HEAD had it once, or what had replaced it."""
-        writers = {self.truth.author.get(word, GIT)}
+        writers = self.truth.authors(word)
         came = (words_of((one,)) for one in self.truth.came_instead(self.path, line))
         if any(said <= self.truth.in_head for said in ({word}, *came)):
             writers |= {self._last(word), self._last(line)}
@@ -116,7 +116,7 @@ class Case:
 
     def wrote(self, token: str) -> bool:
         """Tell whether the session, or one that is named, wrote a line or word first or last."""
-        return self._wrote(token, {self.truth.author.get(token, GIT), self._last(token)})
+        return self._wrote(token, {*self.truth.authors(token), self._last(token)})
 
     def has_hand_in(self, token: str) -> bool:
         """Tell whether it, or one that is named, wrote a line or word or took it away last."""

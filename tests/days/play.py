@@ -20,13 +20,13 @@ from gitralph.words import sentences
 from tests.days.judge import Case, Commit, Fault, judge, moved, staged
 from tests.days.place import Place, Shot, as_text
 from tests.days.remembered import remembered
-from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, SESSIONS, Day, Step
+from tests.days.steps import CORRECTIONS, DONE_OVER, EDITS, FILE_EDITS, HUMAN, SESSIONS, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
 
 SOFT = frozenset(["GHOST", "DRY", "NEEDLESS"])
 """Faults after which a day goes on; they are counted."""
-BY_HAND = frozenset([*EDITS, *FILE_EDITS, *CORRECTIONS])
+BY_HAND = frozenset([*EDITS, *DONE_OVER, *FILE_EDITS, *CORRECTIONS])
 FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 

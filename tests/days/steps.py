@@ -184,6 +184,20 @@ def with_own_commits(day: Day) -> Day:
     return replace(day, steps=tuple(steps))
 
 
+DONE_OVER = {"again": 35, "undo": 10}
+UNDONE = {"checkout-file": 15, "revert": 8, "stash": 5}
+
+
+def with_work_again(day: Day) -> Day:
+    """The same day, in which edits are taken back more often, and done again by anybody."""
+    rand, steps = random.Random(day.seed), list[Step]()
+    for step in day.steps:
+        others = DONE_OVER if step.verb in EDITS else UNDONE if step.verb in GIT else {}
+        verb = rand.choices([step.verb, *others], [100 - sum(others.values()), *others.values()])[0]
+        steps.append(replace(step, verb=verb))
+    return replace(day, steps=tuple(steps))
+
+
 def parse(lines: str) -> tuple[Step, ...]:
     """Steps as `Step.__str__` prints them: a reduced day is replayed from its text."""
     names = {field.name for field in fields(Step)}

@@ -29,7 +29,7 @@ FOUND = days_of((Path(__file__).parent / "found.txt").read_text())
 
 def _played() -> Tally:
     total = Tally()
-    jobs = ((seed, False, False, frozenset[str]()) for seed in range(FULL_SEED, 1 << 30))
+    jobs = ((seed, (False, False, False), frozenset[str]()) for seed in range(FULL_SEED, 1 << 30))
     with multiprocessing.get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=50) as pool:
         for found in pool.imap_unordered(_one, jobs):
             total.add(found)

@@ -74,6 +74,10 @@ class Truth:
 
     author: dict[str, str] = field(default_factory=dict)
     """A line or word, and who put it on disk first, in whatever file; git, where it came from elsewhere."""
+    former: dict[str, set[str]] = field(default_factory=dict)
+    """Of what stood nowhere any more when its author wrote it again: those who had written it before."""
+    shared: dict[str, set[str]] = field(default_factory=dict)
+    """The same of what git or a person brought back since: nobody can tell whose of them it is."""
     edits: dict[Key, Edit] = field(default_factory=dict)
     bringer: dict[Key, str] = field(default_factory=dict)
     """A line or word, and who put it there last, whatever became of it since."""
@@ -95,8 +99,10 @@ class Truth:
     """A file, who moved it there last, from where, and the lines that HEAD has had there since."""
     moved_at: dict[str, int] = field(default_factory=dict)
     """A file, and the step that moved it there: of another file there nothing is left."""
-    _then: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Commit to what was in `equal` when it was HEAD: a reset makes later work pending again."""
+    _head: set[str] = field(default_factory=set)
+    """What HEAD has now."""
+    _then: dict[str, tuple[dict[str, int], dict[str, tuple[int, int]]]] = field(default_factory=dict)
+    """Commit to what was in `equal` and `_back` when it was HEAD: a reset makes later work pending again."""
     _away: dict[str, dict[Text, tuple[int, int]]] = field(default_factory=dict)
     """File to the texts that git took off the disk, what was in `equal` then, and when: a stash is popped."""
     _back: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -105,6 +111,10 @@ class Truth:
     """File to its text when it went: what git brings there again comes in the place of that."""
     _seen: dict[str, tuple[Text, dict[str, Edit]]] = field(default_factory=dict)
     """File to its text, and the last edits, before the person's changes that nothing recorded came after."""
+
+    def authors(self, token: str) -> set[str]:
+        """Who wrote a line or word; several where nobody can tell."""
+        return {self.author.get(token, GIT), *self.shared.get(token, ())}
 
     def edit(self, path: str, token: str) -> Edit:
         return self.edits.get((path, token), UNSEEN)
@@ -174,6 +184,14 @@ class Truth:
                     self._back[path] = stashed
                 away[old] = self.equal.get(path, 0), step
             for token in now - was:
+                if actor in (GIT, HUMAN) and token in self.former:
+                    self.shared[token] = self.former[token]
+                if actor in self.former.get(token, ()):  # and takes back now what he did to another's
+                    self.shared.setdefault(token, set()).add(actor)
+                if actor[:1] == "s" and self._is_anew(token, actor, path, before):
+                    self.former.setdefault(token, set()).add(self.author[token])
+                    self.author[token] = actor
+                    self.shared.pop(token, None)
                 self.author.setdefault(token, actor)
             if actor == GIT:
                 there = self._ended.get(path) if old is None else old
@@ -194,6 +212,13 @@ class Truth:
                         self.bringer[path, token] = edit.actor
                 for view in views:
                     self._pair(step, path, *view, self.instead)
+
+    def _is_anew(self, token: str, actor: str, path: str, before: Files) -> bool:
+        """Tell whether a session writes again what others had written, and had not taken it away."""
+        if token in (FILE, *self._head) or self.edit(path, token).actor == actor:
+            return False
+        is_known = self.author.get(token, actor) != actor
+        return is_known and not any(token in _tokens(text) for text in before.values())
 
     def _stashed(self, path: str, old: Text, new: Text) -> tuple[int, int] | None:
         """Where git had taken off what it brings now: the whole text, or its lines, since HEAD moved on."""
@@ -245,15 +270,17 @@ class Truth:
         """
         seen = next((one for one in reset_to if one in self._then), None)
         if seen is not None:
-            self.equal = dict(self._then[seen])
+            equal, back = self._then[seen]
+            self.equal, self._back = dict(equal), dict(back)
         for _, old, lines in self.moves.values():
             lines |= lines_of(head.get(old))
+        self._head = set[str]().union(*map(_tokens, head.values()))
         for path in head.keys() | disk.keys() | self._ended.keys():
             self.in_head |= words_of(head.get(path))
             if head.get(path) == disk.get(path):
                 self.equal[path] = step
                 self._back.pop(path, None)
-        self._then[commit] = dict(self.equal)
+        self._then[commit] = dict(self.equal), dict(self._back)
 
     def moved_from(self, path: str) -> tuple[str, str, frozenset[str]]:
         """Who moved a file here, from where, and what lines HEAD has had there since; empty for no move."""

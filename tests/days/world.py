@@ -10,7 +10,7 @@ from random import Random
 
 from tests.days.place import Place, Shot, as_text
 from tests.days.steps import FILES, HUMAN, SHELLS, STARTING, Day, Step
-from tests.days.truth import Text, hunks, written
+from tests.days.truth import Text, hunks, lines_of, words_of, written
 from tests.support import payloads
 
 NOISE = ("", "}", "    return", "{")
@@ -107,8 +107,17 @@ class World:
             place.write(path, after)
             self.hook("claude-code", event)
         else:
+            if step.verb == "again":  # without it nobody knows whether an old read was merged
+                pre = {
+                    "session": who,
+                    "cwd": cwd,
+                    "event": "pre",
+                    "path": path,
+                    "call": f"call-{step.number}",
+                }
+                self.hook("generic", pre)
             place.write(path, after)
-            self.hook("generic", payloads.edit(who, cwd, path, before, after))
+            self.hook("generic", payloads.edit(who, cwd, path, before, after, call=f"call-{step.number}"))
 
     def by_shell(self, who: str) -> bool:
         return self.day.shells and who in SHELLS
@@ -177,6 +186,32 @@ class World:
                 if new and tuple(text[at : at + len(new)]) == new:
                     text[at : at + len(new)] = old
                     break
+        return self.change(step, path, text)
+
+    def do_again(self, step: Step) -> bool:
+        """Do again what an edit had done, of which nothing is left, and that no other session took away."""
+        path, text = self.path(step), self.text(self.path(step))
+        there = words_of(line for data in self.shot.disk.values() for line in as_text(data) or ())
+        there |= words_of(x for _, oid in self.shot.head.values() for x in self.place.objects.text(oid) or ())
+        done = list[tuple[list[str], list[str], list[str]]]()
+        for at, (_, who, before, after) in enumerate(records := self.recorded.get(path, [])):
+            for _, other, was, now in records[at:]:
+                there |= words_of(was) - words_of(now) if other != who else set()
+            for gone, made in hunks(before or (), after or ()):
+                if after and lines_of(made) and not (words_of(made) - words_of(gone)) & there:
+                    done.append((list(gone), list(made), list(after[: after.index(made[0])][-1:])))
+        if text is None or not done:
+            return False
+        old, new, above = done[-1 - step.flag % min(len(done), 3)]
+        spots = [at for at in range(len(text)) if old and text[at : at + len(old)] == old]
+        if old and not spots:
+            return False
+        if step.flag % 3 and not old:
+            spots = [at + 1 for at in range(len(text)) if text[at : at + 1] == above]
+        at = spots[0] if spots else min(step.at, len(text))
+        text[at : at + len(old) * bool(spots)] = new
+        if step.flag % 4 == 0:  # and more in the same edit
+            self._edit(text, step, "insert", step.at + 5)
         return self.change(step, path, text)
 
     def _pending_lines(self, text: list[str], path: str) -> list[int]:
