@@ -53,7 +53,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     """
     path, content = state.path, scene.contents[state.path]
     if scene.by_person:
-        return _of_nobody(scene, state)
+        return _take_of_nobody(scene, state) if path_texts.is_back(scene, state) else _of_nobody(scene, state)
     if not state.owners() & scene.own:
         return Outcome(path)
     # The user named this path, so no rule below keeps it out. The rules that protect the repository have been
@@ -71,6 +71,8 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
             return Outcome(path)  # moved over another file: `moved_over` asks at the old path
         if _waits_for_its_move(scene, path, to):
             return by_pieces.moved_along(scene, state)
+    if path_texts.is_back(scene, state):
+        return Outcome(path)
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)

@@ -463,6 +463,23 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
     )
 
 
+def is_back(scene: Scene, state: PathState) -> bool:
+    """True for a file that HEAD lacks and a commit before HEAD had just so: somebody took it out and back.
+
+    What a session had in it is committed, and who brings it back has to commit it.
+    """
+    now = text_chain.content_id(scene.contents[state.path])
+    if now is None or scene.head is None or scene.reader.entry(state.path) is not None:
+        return False
+    commits = [*(r.head for r in state.journal.records), *(oid for _, oid in commit_log.heads(state.journal))]
+    then = {oid: history.entry_at(scene.repo, oid, state.path) for oid in dict.fromkeys(commits) if oid}
+    head = refs.Head(None, scene.head)
+    return any(
+        isinstance(entry, Entry) and entry.oid.decode() == now and refs.contains(scene.repo, head, oid)
+        for oid, entry in then.items()
+    )
+
+
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
     """HEAD's text at the path from which the file was moved; None where there is none.
 
@@ -548,12 +565,24 @@ def _from_old_path(
     return [came, *carried, moved, *rows[1:]]
 
 
+def _went_back(scene: Scene, since: str | None) -> bool:
+    """True where HEAD is an ancestor of what it was."""
+    if since is None or scene.head is None or since == scene.head:
+        return False
+    return refs.contains(scene.repo, refs.Head(None, since), scene.head)
+
+
 def _start(
     scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
 ) -> bytes | None:
-    """The text that HEAD held when the first step was recorded. Older uncommitted changes are a gap."""
+    """The text that HEAD held when the first step was recorded. Older uncommitted changes are a gap.
+
+    Where HEAD went back behind that, as by a reset, it is HEAD's text now: what was between is a gap, too.
+    """
     if before == head:
         return before
+    if _went_back(scene, first.head):
+        return head
     then = history.entry_at(scene.repo, first.head, state.path)
     if first.op == ASSIGN and first.head is None:
         return None  # an assignment knows that there was no commit yet

@@ -57,7 +57,9 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
         brought = lines_of_sessions(ctx.layout, state)
         for path in free if brought else ():
             text = one_form(scene.contents[path].data)
-            came = line_set(text) - known[path].keys()
+            # what a session has changed since stands under its edit, and would go from there
+            under = (line_set(before) for _, before, _ in replay(scene.states[path].journal, ctx.layout))
+            came = line_set(text).union(*under) - known[path].keys()
             for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
                 came -= (
                     line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()
@@ -65,10 +67,10 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
             who = tuple(sorted({brought[line] for line in came if line in brought}))
             if who:
                 first = [line in came and brought.get(line) == who[0] for line in split_lines(text)]
-                start = first.index(True) + 1
+                start = first.index(True) + 1 if any(first) else 0
                 end = start + next((n for n, one in enumerate(first[start:]) if not one), len(first) - start)
                 why = Why(Kind.LINES_OF_GONE, path=old)
-                found[path] = Left(path, decision.CONTESTED, why, who, (start, end))
+                found[path] = Left(path, decision.CONTESTED, why, who, (start, end) if start else None)
     return found
 
 

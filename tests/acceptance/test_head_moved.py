@@ -612,3 +612,87 @@ def test_a_function_that_is_written_again_behind_another_holds_nobody_up(empty_r
     assert head(repo) == "function a" + body + "\nfunction one" + body
     repo.commit("S2")
     assert head(repo) == text(repo)
+
+
+@pytest.mark.parametrize("line", ["three of S1\n", "line 3\nadded by S1\n"])
+def test_a_file_that_was_removed_and_brought_back_is_nobodys_pending_work(day: Repo, line: str) -> None:
+    """What S1 had in it is in a commit before HEAD: the person puts the whole file back."""
+    swap(day, "S1", "line 3\n", line)
+    day.commit("S1")
+    before = head(day)
+    day.git("rm", "-q", "f")
+    day.git("commit", "-qm", "gone")
+    day.git("checkout", "-q", "HEAD~", "--", "f")
+    nothing_pending(day, "S1")
+    day.ralph("commit", "--mine", "-m", "back")
+    assert head(day) == before
+
+
+def test_a_rename_that_is_made_again_after_a_revert_is_a_rename(day: Repo) -> None:
+    """S1 changed a line under the new name; it was taken out of HEAD when a person moved the file again."""
+    day.git("mv", "f", "k")
+    day.git("commit", "-qm", "moved")
+    swap(day, "S1", "line 3\n", "three of S1\n", "k")
+    day.commit("S1")
+    before = head(day, "k")
+    day.git("revert", "--no-edit", "HEAD~")
+    day.git("mv", "f", "k")
+    nothing_pending(day, "S1")
+    day.ralph("commit", "--mine", "-m", "moved again")
+    assert (head(day, "k"), day.changes()) == (before, {"f": "D", "k": "A"})
+
+
+@pytest.mark.parametrize("first", ["line 3", "another line"])
+def test_commits_of_a_person_and_of_a_session_that_were_taken_apart_are_made_again(
+    day: Repo, first: str
+) -> None:
+    """HEAD is behind the first text that any record knows."""
+    swap(day, None, "line 3\n", "three of the person\n" if first == "line 3" else "line 3\nthe person's\n")
+    day.git("commit", "-qam", "the person's")
+    old = "three of the person" if first == "line 3" else "the person's"
+    swap(day, "S1", old, "three of S1")
+    day.commit("S1")
+    before = head(day)
+    day.git("reset", "-q", "HEAD~2")
+    day.ralph("commit", "--mine", "-m", "mine")
+    day.commit("S1")
+    assert head(day) == before
+
+
+def test_a_person_who_words_a_reverted_line_otherwise_commits_it(day: Repo) -> None:
+    """It keeps half of the words of what S1 had written there, and S1 has given that up."""
+    swap(day, "S1", "line 3\n", "line 3\nalpha one\nbeta two\ngamma three\n")
+    day.commit("S1")
+    day.git("revert", "--no-edit", "HEAD")
+    swap(day, None, "line 3\n", "line 3\nalpha one\nbeta 2\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="line 3\nalpha one")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)
+
+
+def test_a_conflict_that_a_person_settles_in_his_own_words_is_his(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "line 3 of S1\n")
+    day.git("stash", "-q")
+    swap(day, None, "line 3\n", "line 3 upstream\n")
+    day.git("commit", "-qam", "upstream")
+    day.git("stash", "pop", "-q", code=1)
+    day.write("f", ten(l3="line 3 upstream of S1"))
+    day.git("add", "f")
+    day.git("reset", "-q")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)
+    nothing_pending(day, "S1")
+
+
+def test_a_sessions_line_that_git_carried_to_a_new_name_is_no_persons(day: Repo) -> None:
+    """S1 has changed it there since, so only its record has the text that a person would commit."""
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    day.git("stash", "-q")
+    day.git("mv", "f", "k")
+    day.git("commit", "-qam", "upstream")
+    day.git("stash", "pop", "-q")
+    day.git("reset", "-q")
+    swap(day, "S1", "three of S1\n", "three of S1, more\n", "k")
+    assert "it has lines of 'f'" in day.ralph("commit", "--mine", "-m", "mine", code=4).said
+    assert head(day, "k") == TEN
