@@ -12,8 +12,8 @@ from gitralph.decide import offers, pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
+from gitralph.guard import in_merge, whose_commit
 from gitralph.guard import question as guarding
-from gitralph.guard import whose_commit
 from gitralph.guard.question import GuardedPath
 from gitralph.records import path_records
 from gitralph.sessions import session_choice
@@ -59,12 +59,18 @@ def _judge(ctx: Context) -> int:
 
 
 def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
-    rows = [_row(ctx, one) for one in found]
+    rows = [in_merge.row(ctx, one) for one in found]
+    is_merge = ctx.repo.operation() == in_merge.OPERATION
     # Narrowing needs hooks of this version. An older hook only asks, and must not let the commit pass.
     if is_refused:
-        raise Refused("\n".join(rows), whose_commit.ONLY_OWN)
+        hints = in_merge.before(ctx, found) if is_merge else [whose_commit.ONLY_OWN]
+        raise Refused("\n".join(rows), *hints)
     for row in rows:
         output.warn(row)
+    if is_merge:
+        for hint in in_merge.after(ctx, found):
+            output.hint(hint)
+        return OK
     output.hint(f"{_taken_back(ctx)}{whose_commit.ONLY_OWN}")
     return OK
 
@@ -100,6 +106,13 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
     paths = [_spec(ctx, path) for path in taken if path not in by_shell]
     given = f" -- {' '.join(paths)}" if 0 < len(paths) <= _SHOWN else ""
+    if ctx.repo.operation() == in_merge.OPERATION:
+        if is_refused:
+            raise Refused(said, *in_merge.before(ctx, found), _all_the_same(ctx))
+        output.warn(said)
+        for hint in in_merge.after(ctx, found):
+            output.hint(hint)
+        return OK
     if is_refused:
         raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)
@@ -121,9 +134,3 @@ def _counted(rows: Sequence[GuardedPath]) -> str:
 
 def _lines(one: GuardedPath) -> str:
     return "what it has in" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} in"
-
-
-def _row(ctx: Context, one: GuardedPath) -> str:
-    what = "what" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} that"
-    whose = f"live session '{ctx.called(one.session)}'"
-    return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"

@@ -26,7 +26,7 @@ from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import question, recover_narrowed, whose_commit
+from gitralph.guard import in_merge, question, recover_narrowed, whose_commit
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import full_lines, text_id
 from gitralph.lines.linediff import Range
@@ -92,7 +92,10 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
     nobody can tell what is the session's, or where nothing is.
     """
-    if ctx.repo.operation() not in _NARROWED_TOO:
+    doing = ctx.repo.operation()
+    if doing == in_merge.OPERATION:
+        in_merge.refuse(ctx, whose_commit.session(ctx))
+    if doing not in _NARROWED_TOO:
         return []
     cleanup.unless_busy(ctx)
     _again(ctx, git)

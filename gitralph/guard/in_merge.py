@@ -1,0 +1,71 @@
+"""What the guard says of a commit that concludes a merge: it is not narrowed, and no commit replaces it.
+
+The lines of a merge come from two commits, so the guard only asks. Who takes such a commit back and makes
+another has no merge any more: the branch would count as not merged.
+"""
+
+import os
+from collections.abc import Sequence
+
+from gitralph.base.errors import Refused
+from gitralph.base.quote import shown
+from gitralph.git import plain_index
+from gitralph.git.context import Context
+from gitralph.git.typed import as_pathspec
+from gitralph.guard import question
+from gitralph.guard.question import GuardedPath
+
+OPERATION = "a merge"
+# Nobody types a line with more names.
+_SHOWN = 10
+
+
+def row(ctx: Context, one: GuardedPath) -> str:
+    """What the commit takes of one path of a live session."""
+    what = "what" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} that"
+    whose = f"live session '{ctx.called(one.session)}'"
+    return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"
+
+
+def refuse(ctx: Context, own: str) -> None:
+    """Refuse a merge commit of an agent that takes lines of other live sessions."""
+    found = question.judge(ctx, own)
+    if found:
+        raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
+
+
+def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
+    """The command that concludes the merge without these paths, while it is not concluded yet."""
+    paths = _paths(ctx, found)
+    if not paths:
+        return ["git ralph status  # whose it is: these sessions commit first, or the merge is aborted"]
+    place = plain_index.given(ctx.environ, ctx.repo.index)
+    kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
+    if place is not None and place.form == plain_index.WHOLE and len(kept) > _SHOWN:
+        return []
+    add = (
+        f"git add -- {_typed(ctx, kept)} && " if place is not None and place.form == plain_index.WHOLE else ""
+    )
+    return [f"{add}git restore --staged -- {paths} && git commit --no-edit  # leaves them out of the merge"]
+
+
+def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
+    """The command that takes these paths out of the merge, once git has made it."""
+    paths = _paths(ctx, found)
+    if not paths:
+        return []
+    source = "git restore --staged --source=HEAD~"
+    return [f"{source} -- {paths} && git commit --amend --no-edit  # leaves them out of the merge"]
+
+
+def _paths(ctx: Context, found: Sequence[GuardedPath]) -> str:
+    """The paths as a person types them; empty where the merge itself changes one, or where they are many."""
+    said = ctx.git.run("diff", "--name-only", "-z", "--no-renames", "HEAD...MERGE_HEAD")
+    merged = set(said.split(b"\0"))
+    paths = sorted({one.path for one in found})
+    return "" if merged.intersection(paths) or len(paths) > _SHOWN else _typed(ctx, paths)
+
+
+def _typed(ctx: Context, paths: Sequence[bytes]) -> str:
+    folder = os.path.join(ctx.repo.root, ctx.environ.get("GIT_PREFIX", ""))
+    return " ".join(as_pathspec(ctx, path, folder) for path in sorted(paths))

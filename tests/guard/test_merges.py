@@ -1,0 +1,106 @@
+"""A commit that concludes a merge: the guard asks, never narrows, and no hint of it costs the merge."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.guard.test_guard import changed, commit
+from tests.support.home import with_tool_on_path
+from tests.support.repo import Repo
+
+pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
+
+AGENT = {"RALPH_SESSION": "S2", "RALPH_TRACKING": "1"}
+TAKES = "'g': this commit takes 1 line that live session 'session-1' did not commit yet"
+
+
+@pytest.fixture
+def merging(tmp_path: Path, environ: dict[str, str]) -> Repo:
+    """A conflict in ``f`` is settled and not committed; S1 has a line in ``g`` and a new file, S2 nothing."""
+    repo = Repo.init(tmp_path / "repo", environ)
+    repo.write("f", changed())
+    repo.write("g", "one\n")
+    repo.commit_all("base")
+    repo.git("switch", "-qc", "other")
+    repo.write("f", changed(3, word="other"))
+    repo.commit_all("other")
+    repo.git("switch", "-q", "main")
+    repo.write("f", changed(3, word="main"))
+    repo.commit_all("main")
+    repo.start("S1")
+    repo.start("S2")
+    repo.edit("S1", "g", "one\nof S1\n")
+    repo.edit("S1", "n", "of S1\n")
+    repo.git("merge", "-q", "other", code=1)
+    repo.write("f", changed(3, word="both"))
+    return repo
+
+
+def type_the_hint(repo: Repo, environ: dict[str, str], said: str, env: dict[str, str]) -> None:
+    hint = next(line for line in said.splitlines() if line.startswith("hint: git restore"))
+    full = {**repo._environment(None), "PATH": with_tool_on_path(environ)["PATH"], **env}
+    words = hint.removeprefix("hint: ").partition("  #")[0]
+    done = subprocess.run(["sh", "-c", words], cwd=repo.root, env=full, capture_output=True, check=False)
+    assert done.returncode == 0, (words, shlex.split(words), done.stderr)
+
+
+def is_merged_without_theirs(repo: Repo) -> bool:
+    other, main = repo.git("rev-parse", "other").strip(), repo.git("rev-parse", "HEAD^1").strip()
+    assert repo.git("rev-parse", "HEAD^2").strip() == other
+    return repo.changes(f"{main}..HEAD") == {"f": "M"}
+
+
+@pytest.mark.parametrize("env", [{}, AGENT], ids=["person", "agent"])
+def test_what_was_only_warned_of_is_taken_out_of_the_merge(
+    merging: Repo, environ: dict[str, str], env: dict[str, str]
+) -> None:
+    """The hint took the commit back and made another, in which the merge was lost."""
+    merging.ralph("install", "--guard=warn")
+    merging.git("add", "-A")
+    said = commit(merging, environ, env=env)
+    assert "did not commit yet" in said
+    type_the_hint(merging, environ, said, {**env, "RALPH_GUARD": "off"})
+    assert is_merged_without_theirs(merging)
+    assert merging.commit("S1").paths == {"g": "M", "n": "A"}
+
+
+@pytest.mark.parametrize("mode", ["refuse", "narrow"])
+def test_an_agents_merge_with_lines_of_others_is_refused(
+    merging: Repo, environ: dict[str, str], mode: str
+) -> None:
+    """Under `narrow` it passed without a word; under `refuse` the hint was one that a merge refuses."""
+    merging.ralph("install", f"--guard={mode}")
+    merging.git("add", "-A")
+    said = commit(merging, environ, code=1, env=AGENT)
+    assert TAKES in said
+    type_the_hint(merging, environ, said, AGENT)
+    assert is_merged_without_theirs(merging)
+
+
+def test_an_agents_merge_by_commit_a_is_refused_with_a_way_out(
+    merging: Repo, environ: dict[str, str]
+) -> None:
+    merging.ralph("install", "--guard=narrow")
+    said = commit(merging, environ, "-a", code=1, env=AGENT)
+    words = next(line for line in said.splitlines() if line.startswith("hint: git add"))
+    assert words.startswith("hint: git add -- f && git restore --staged -- g && git commit --no-edit")
+
+
+@pytest.mark.parametrize("env", [{}, AGENT], ids=["person", "agent"])
+def test_no_hint_takes_a_file_out_that_the_merge_itself_changed(
+    merging: Repo, environ: dict[str, str], env: dict[str, str]
+) -> None:
+    merging.ralph("install", "--guard=warn")
+    merging.edit("S1", "f", changed(3, 9, word="both"))
+    said = commit(merging, environ, "-a", env=env)
+    assert "in 'f'" in said or "'f': this commit takes" in said
+    assert "hint:" not in said
+
+
+def test_a_merge_that_takes_nothing_of_others_passes(merging: Repo, environ: dict[str, str]) -> None:
+    merging.ralph("install", "--guard=narrow")
+    merging.git("add", "f")
+    assert commit(merging, environ, env=AGENT) == ""
+    assert is_merged_without_theirs(merging)
