@@ -22,7 +22,7 @@ from gitralph.git.config import Config
 from gitralph.git.context import Context
 from gitralph.hook import record as hook_record
 from gitralph.hook import sessionfile, shellforms, shellwatch, variables, windows
-from gitralph.hook.journal import GAP, Record
+from gitralph.hook.journal import ASSIGN, GAP, Record
 from gitralph.hook.windows import ChangedPath, Window
 from gitralph.lines import owners
 from gitralph.lines.pieces import Pieces
@@ -163,7 +163,7 @@ def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) 
             continue
         certain = record.may == (record.session,) and not record.loose
         whom = record.session
-        if wishes.with_shell and not own.isdisjoint(record.may):
+        if wishes.with_shell and not own.isdisjoint(record.may) and not _is_anothers(state, record, own):
             whom = record.session if record.session in own else min(own.intersection(record.may))
         elif not (certain and (whom in by or (takes_own and whom in own))):
             continue
@@ -173,6 +173,12 @@ def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) 
         state.records[whom].sort(key=lambda one: one.offset)
         found = found or whom in own
     return found
+
+
+def _is_anothers(state: PathState, offer: Record, own: Container[str]) -> bool:
+    """True where a person has given something of the path to another session since."""
+    since = (r for r in state.journal.records if r.offset > offer.offset)
+    return any(r.tool == ASSIGN and r.op != GAP and r.session not in own for r in since)
 
 
 def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:

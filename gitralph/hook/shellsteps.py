@@ -180,15 +180,15 @@ def works_by_shell(transcript: object) -> bool:
     return any(words in ends for words in _SAYS_SO)
 
 
-def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
-    """The other sessions whose commands ran at the same time and may have made this change too.
+def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[Window]:
+    """The commands of other sessions that ran at the same time and may have made this change too.
 
     Of a move both ends are asked for, since nobody has one end alone.
     """
     to = made.move or made
     left = to.other if to.op == "rename-to" else None
-    found = {
-        other.session
+    return [
+        other
         for other in others
         if other.session != window.session
         and other.overlaps(window)
@@ -196,8 +196,23 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
             other.may_have_made(made.path, made.form.after)
             or (left is not None and other.may_have_made(left, (None, None)))
         )
-    }
-    return sorted(found)
+    ]
+
+
+def _found_so(rival: Window, path: bytes, texts: Texts | None) -> bool:
+    """True for a command that began when a step was done, or had ended when it began.
+
+    Its pictures of the file tell that.
+    """
+    if texts is None:
+        return False
+    row = None if rival.rows is None else rival.rows.get(path)
+    began = row.before if row is not None else (rival.picture or {}).get(path)
+    ended = row.after if row is not None else None
+    before, after = (None if text is None else journal.text_id(text) for text in texts)
+    return (began is not None and began[0] == after is not None) or (
+        ended is not None and ended[0] == before is not None
+    )
 
 
 class OthersAtWork:
@@ -323,17 +338,17 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
 
 
 def _write_one(
-    lay: Layout, call: Call, made: Made, rivals: list[str], at_work: OthersAtWork, takes_new: bool
+    lay: Layout, call: Call, made: Made, beside: list[Window], at_work: OthersAtWork, takes_new: bool
 ) -> None:
     with files.Locked(lay.journal(made.path)) as fd:
-        known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+        known, offered_to = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)), tuple[str, ...]()
         has_edits = _has_edits(known, call.window.session)
         if made.op is not None and not made.tracked and not has_edits:
             old = known if made.op == "rename-from" else _journal(lay, made.other)
             offer = _offer_of(old, made.before if made.op == "rename-from" else made.after)
             if offer is not None and made.op == "rename-to":  # it is offered on, under its new name
                 made.op = made.other = None
-                rivals = [*rivals, *offer.may]
+                offered_to = offer.may
             elif offer is not None or all(record.op == GAP for record in old.records):
                 return  # the command explains the move, but not whose the text is
         if made.op is not None:
@@ -344,7 +359,10 @@ def _write_one(
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
-            may = sorted({call.window.session, *rivals, *at_work.at(made.path, known), *with_whom})
+            rival = {one.session for one in beside if made.op or not _found_so(one, made.path, texts)}
+            may = sorted(
+                {call.window.session, *rival, *offered_to, *at_work.at(made.path, known), *with_whom}
+            )
             # An untracked file that somebody else may have made before stays theirs until somebody asks for
             # it.
             is_recorded = has_edits or _is_as_recorded(known, made)

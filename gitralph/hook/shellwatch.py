@@ -8,12 +8,13 @@ journals, see ``shellsteps``.
 
 import os
 import time
+from collections.abc import Sequence
 
 from gitralph.base import files, jsonline, nul, process
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.base.layout import Layout
-from gitralph.hook import hook_git, record, sessionfile, shellcalls, staging
+from gitralph.base.layout import Layout, for_place
+from gitralph.hook import elsewhere, hook_git, record, sessionfile, shellcalls, staging
 from gitralph.hook.event import Event
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
@@ -167,11 +168,30 @@ def begin(
 ) -> None:
     """Note that a shell command is about to start, then take the picture.
 
-    ``runner`` is the process from which an earlier event of the session came.
+    So in each other worktree that the command names. ``runner`` is the process from which an earlier event of
+    the session came.
     """
-    path = lay.shell_call(session, _key(event))
-    if not _is_first(path, event, environ):
+    if not _is_first(lay.shell_call(session, _key(event)), event, environ):
         return
+    command, more = elsewhere.text_of(event.given), list[str]()
+    for there in elsewhere.named(place, event.cwd or place.root, command):
+        key = f"{_key(event)} {there.root}"
+        _open(for_place(there), session, event, there, environ, runner, key)
+        more.append(key)
+    _open(lay, session, event, place, environ, runner, _key(event), more)
+
+
+def _open(
+    lay: Layout,
+    session: str,
+    event: Event,
+    place: Place,
+    environ: dict[str, str],
+    runner: object,
+    key: str,
+    more: Sequence[str] = (),
+) -> None:
+    path = lay.shell_call(session, key)
     asked = hook_git.settings(place.root, environ, time.monotonic() + BUDGET)
     if asked is None or asked[1] == OFF:
         return
@@ -198,6 +218,7 @@ def begin(
         "stages": staging.may_stage(event.given, event.cwd),
         "process": _lasting(runner),
         "space": process.space(),
+        "more": list(more),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
@@ -205,7 +226,7 @@ def begin(
     kept["since"] = shellcalls.begun(path)
     # The note comes before the picture. So what another session does while git looks falls inside the window,
     # not before it.
-    _note(lay, {"open": kept["id"], **told})
+    _note(lay, {"open": kept["id"], **told, **({"key": key} if key != _key(event) else {})})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
         shellcalls.keep(path, {**kept, "staged": picture.staged}, picture)
@@ -379,8 +400,17 @@ def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> l
 
 def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
     """Close a shell command that has ended; returns lines for the log."""
+    paths = _all_of(lay, session, event)
+    return [told for path in paths if os.path.lexists(path) for told in _close(path, environ, late=False)]
+
+
+def _all_of(lay: Layout, session: str, event: Event) -> list[str]:
+    """What is kept of a command, in the worktree of its cwd and in those that it named."""
     path = lay.shell_call(session, _key(event))
-    return _close(path, environ, late=False) if os.path.lexists(path) else []
+    kept = shellcalls.load(path)
+    more = kept.get("more") if kept is not None else None
+    keys = [key for key in more if isinstance(key, str)] if isinstance(more, list) else []
+    return [*(lay.shell_call(session, key) for key in keys), path]
 
 
 def go_on(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
@@ -388,10 +418,13 @@ def go_on(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> l
 
     A turn may be long, and a person works on beside it. So what changes from here on is only offered.
     """
-    path = lay.shell_call(session, _key(event))
-    told, kept = _so_far(lay, path, environ), shellcalls.load(path)
-    if kept is not None:
-        shellcalls.keep(path, {**kept, "background": True}, None)
+    told = list[str]()
+    for path in _all_of(lay, session, event):
+        there = shellcalls.load(path)
+        told += _so_far(Look(path, there).lay, path, environ) if there is not None else []
+        kept = shellcalls.load(path)
+        if kept is not None:
+            shellcalls.keep(path, {**kept, "background": True}, None)
     return told
 
 

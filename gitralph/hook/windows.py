@@ -66,9 +66,9 @@ class Window:
     """One command: the bytes in the file where it begins and ends; ``rows`` None when unknown.
 
     ``picture`` is what was dirty at the beginning, for a command without an end. ``id`` names the command in
-    the file. ``was_staged`` is what was staged at its beginning, None when unknown. ``staged`` is what an
-    ended command staged and nobody has put back; ``stages`` is false for a command that cannot have staged
-    it.
+    the file, ``key`` what is kept of it where that is not its call: in a worktree that it named.
+    ``was_staged`` is what was staged at its beginning, None when unknown. ``staged`` is what an ended command
+    staged and nobody has put back; ``stages`` is false for a command that cannot have staged it.
     """
 
     __slots__ = (
@@ -76,6 +76,7 @@ class Window:
         "call",
         "closed",
         "id",
+        "key",
         "late",
         "opened",
         "picture",
@@ -102,6 +103,7 @@ class Window:
         rows: dict[bytes, ChangedPath] | None = None,
         picture: dict[bytes, Form] | None = None,
         id: str = "",
+        key: str | None = None,
     ) -> None:
         self.session = session
         self.opened = opened
@@ -114,6 +116,7 @@ class Window:
         self.rows = rows
         self.picture = picture
         self.id = id
+        self.key = key
         self.so_far: dict[bytes, ChangedPath] = {}
         self.staged: tuple[StagedPath, ...] = ()
         self.was_staged: dict[bytes, Index] | None = None
@@ -224,6 +227,7 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
             _text(fields, "call"),
             _text(fields, "ts") or "",
             id=opened,
+            key=_text(fields, "key"),
         )
         found.windows.append(window)
         found.by_id[opened] = window
@@ -263,7 +267,7 @@ def read(layout: Layout, since: int = 0) -> list[Window]:
 
 
 def _look_at_running(layout: Layout, window: Window) -> None:
-    kept = shellcalls.load(layout.shell_call(window.session, window.call or window.tool or ""))
+    kept = shellcalls.load(layout.shell_call(window.session, window.key or window.call or window.tool or ""))
     picture = shellcalls.picture_of(kept) if kept is not None else None
     if kept is None or picture is None:
         return

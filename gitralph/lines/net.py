@@ -121,6 +121,7 @@ def _counted(
     of_head = frozenset(split_lines(head))
     brought, took = set[bytes](), set[bytes]()
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
+    lent = dict[bytes, str | None]()
     first, for_what = dict[bytes, str | None](), dict[bytes, frozenset[bytes]]()
     times, most = Counter[bytes](), old | now
     when, instead = dict[bytes, int](), _Instead(changes, head)
@@ -131,10 +132,10 @@ def _counted(
                 most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
         if takes:  # what turned out to be recorded by somebody is not given
-            gone = {line for line in gone if last.get(line) is None}
-            fresh = {line for line in fresh if writer.get(line) is None}
+            gone = {line for line in gone if last.get(line) in (None, _OFFERED)}
+            fresh = {line for line in fresh if writer.get(line) in (None, _OFFERED)}
         back = fresh & last.keys() & set(has(key)) if owner is not None and fresh else frozenset[bytes]()
-        writer.update(dict.fromkeys(fresh - back, owner))
+        writer.update(dict.fromkeys(fresh, owner))
         if owner is not None or None in names:
             # what others took away is brought anew; what he took himself, or came with a move, comes back,
             # and so does what comes in the place of all that had come in its place
@@ -151,6 +152,9 @@ def _counted(
             last[line], when[line], for_what[line] = owner, number, new_here or _NEVER
             if owner is not None and line not in undone:
                 taker[line] = owner
+        # who only takes back that he put a line of HEAD back has not taken it away
+        undone |= {x for x in gone if lent.pop(x, _OFFERED) == owner and owner not in names}
+        lent |= dict.fromkeys(back & took, owner)
         took -= fresh
         if owner in names:
             brought |= fresh - back

@@ -11,7 +11,7 @@ know that git did it. What a session took back before HEAD got it from somebody 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,6 +71,8 @@ class Pieces(_States):
     foreign: int
     """The hunk of the lines that HEAD has and no step knows."""
     heads: Heads
+    put_back: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """For a line and the record's hunk that brought it back when HEAD had it: the hunk to credit else."""
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
     parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
@@ -259,7 +261,8 @@ class Pieces(_States):
         hunks = self.weave.hunks
         found = bytearray(len(hunks))
         for number in range(len(hunks) - 1, BASE, -1):
-            again = hunks[number].undels if self.weave.owner_of(number) is not None else ()
+            is_record = self.weave.owner_of(number) is not None
+            again = (x for x in hunks[number].undels if is_record and (x, number) not in self.put_back)
             found[number] = any(
                 (self.in_head[x] and self.weave.says(x)) or self._went_by(x, found, number)
                 for x in (*hunks[number].births, *again)
@@ -282,7 +285,8 @@ def pieces(
     ``exists`` is False for a file that HEAD has under another name.
     """
     weave = fold(steps, disk)
-    changes = _Credits(weave, held, has, {step.key for step in steps if step.moved}).run()
+    found = _Credits(weave, held, has, {step.key for step in steps if step.moved})
+    changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
     made.unit = len(weave.units)
@@ -298,7 +302,11 @@ def pieces(
     for line in filter(in_head.__getitem__, changes):
         if _is_heads_since(weave, changes[line], line, held, told):
             changes[line].append((foreign, False, foreign))
-    known = Pieces(weave, head, disk, in_head, changes, foreign, heads)
+    for line, rows in changes.items():
+        at, stands, credit = rows[-1]
+        if stands and not in_head[line] and (line, credit) in found.put_back:
+            rows[-1] = at, stands, found.put_back[line, credit]
+    known = Pieces(weave, head, disk, in_head, changes, foreign, heads, found.put_back)
     in_head[NEWLINE] = ends_with_newline(head) if head else known.on_disk(NEWLINE)
     for line in (EXISTS, NEWLINE, *weave.order()):
         if not (in_head[line] and line not in changes) and bool(in_head[line]) != known.on_disk(line):
@@ -340,6 +348,8 @@ class _Credits(_States):
         self.changes: dict[int, list[Change]] = {}
         self.takers: dict[int, dict[int, None]] = {}
         """For each line the hunks that took it away and brought something, the latest last."""
+        self.put_back = dict[tuple[int, int], int]()
+        """See `Pieces`."""
         # All lines of a hunk ask for it: an undo of 4,000 lines took 9 s without these answers.
         self.were_held = dict[tuple[int, str], bool]()
         self.are_back = dict[tuple[int, str], bool]()
@@ -379,11 +389,13 @@ class _Credits(_States):
             made = weave.hunks[n]
             for line in made.dels:
                 old = self._was_taken_by(line, back, key)
+                old = self._was_gone_by(line, n) if old is None else old
                 self._set(line, n, False, n if old is None or self._does_anew(line, old, n, key) else old)
             for line in made.undels:
                 old = self.stood_by(line)
                 is_anew = self._was_held(old, key) or self._does_anew(line, old, n, key)
-                is_anew = is_anew and not self._is_in_head(line, key)
+                if self._is_in_head(line, key):
+                    self.put_back[line, n] = old
                 self._set(line, n, True, n if is_anew or line in made_anew else old)
 
     def _does_anew(self, line: int, old: int, hunk: int, key: str) -> bool:
@@ -416,6 +428,19 @@ class _Credits(_States):
             if self.are_back[credit, key] and not self._was_held(credit, key):
                 return credit
         return None
+
+    def _was_gone_by(self, line: int, hunk: int) -> int | None:
+        """The hunk that had taken a line of HEAD, where a session only puts it back and takes it again."""
+        changes = self.changes.get(line, ())
+        if (
+            len(changes) < 2
+            or not changes[-1][1]
+            or changes[-2][1]
+            or (line, changes[-1][0]) not in self.put_back
+        ):
+            return None
+        is_own = self.weave.owner_of(changes[-1][0]) == self.weave.owner_of(hunk)
+        return changes[-2][2] if is_own else None
 
     def _was_held(self, hunk: int, key: str) -> bool:
         """Tell whether HEAD had, by the time of a step, what a hunk brought."""

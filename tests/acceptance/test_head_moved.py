@@ -696,3 +696,18 @@ def test_a_sessions_line_that_git_carried_to_a_new_name_is_no_persons(day: Repo)
     swap(day, "S1", "three of S1\n", "three of S1, more\n", "k")
     assert "it has lines of 'f'" in day.ralph("commit", "--mine", "-m", "mine", code=4).said
     assert head(day, "k") == TEN
+
+
+@pytest.mark.parametrize("who", ["S1", None])
+def test_who_puts_a_removed_line_back_and_takes_it_again_has_not_removed_it(
+    day: Repo, who: str | None
+) -> None:
+    swap(day, who, "line 3\n", "")
+    swap(day, "S1", "line 9\n", "nine of S1\n")
+    swap(day, "S2", "line 2\n", "line 2\nline 3\n")
+    swap(day, "S2", "line 2\nline 3\n", "line 2\n")
+    nothing_pending(day, "S2")
+    day.commit("S1")
+    assert head(day) == (text(day) if who else ten(l9="nine of S1"))
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)

@@ -699,3 +699,79 @@ def test_a_file_that_a_command_deleted_and_committed_is_its_deletion_after_a_res
     assert repo.commit("S1").paths == {"a": "M"}
     assert _text(repo, "a") == changed(3, "three of S1 here")
     assert repo.commit("S2").paths == {"a": "D"}
+
+
+def _contested(repo: Repo) -> None:
+    """Commands of S1 and S2 ran at once, and two places of ``a`` changed."""
+    one, two = Shell(repo, "S1").begin(), Shell(repo, "S2").begin()
+    repo.write("a", changed(3, "three", changed(8, "eight")))
+    one.end()
+    two.end()
+
+
+def test_each_line_that_two_commands_may_have_made_is_his_to_whom_a_person_gives_it(repo: Repo) -> None:
+    """Both commits were refused as out of date, and --with-shell took what had just been given to another."""
+    _contested(repo)
+    repo.ralph("assign", "--to", "S1", "a:3")
+    assert repo.commit("S2", "--with-shell").status == "nothing"
+    repo.ralph("assign", "--to", "S2", "a:8")
+    repo.commit("S1")
+    assert _text(repo, "a") == changed(3, "three")
+    repo.commit("S2")
+    assert _text(repo, "a") == changed(3, "three", changed(8, "eight"))
+
+
+def test_a_new_file_that_was_given_to_another_is_not_taken_with_the_shells(repo: Repo) -> None:
+    shells.run(repo, "S1", "printf 'one\\ntwo\\n' > n")
+    repo.start("S2")
+    repo.ralph("assign", "--to", "S2", "n")
+    assert repo.commit("S1", "--with-shell").status == "nothing"
+    assert repo.commit("S2").paths == {"n": "A"}
+
+
+def test_what_stood_there_when_a_command_began_is_not_its_change(repo: Repo) -> None:
+    """S1's command had changed line 3 before that of S2 began: its picture shows it."""
+    one = Shell(repo, "S1").begin()
+    repo.write("a", changed(3, "three"))
+    two = Shell(repo, "S2").begin()
+    repo.write("a", changed(3, "three", changed(8, "eight")))
+    two.end()
+    one.end()
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(3, "three")
+    assert repo.commit("S2", "--with-shell").paths == {"a": "M"}
+
+
+def test_what_changed_when_a_command_had_ended_is_not_its_change(repo: Repo) -> None:
+    """S1's command is told to be over only later, and nobody knows when it was; S2's had ended before."""
+    one, two = Shell(repo, "S1").begin(), Shell(repo, "S2").begin()
+    repo.write("a", changed(3, "three"))
+    two.end()
+    repo.write("a", changed(3, "three", changed(8, "eight")))
+    repo.ralph("session", "end", "S1")
+    repo.commit("S2", "--with-shell")
+    assert _text(repo, "a") == changed(3, "three")
+    assert one.call
+
+
+@pytest.mark.parametrize(
+    "command", ["cd {} && sed -i 's/line 3$/three/' a", "sed -i 's/line 3$/three/' {}/a"]
+)
+@pytest.mark.parametrize("name", ["path", "name"])
+def test_a_command_that_works_in_another_worktree(repo: Repo, command: str, name: str) -> None:
+    """It names that folder: its change there is its session's, and no person's."""
+    tree = repo.worktree("w-tree")
+    folder = str(tree.root) if name == "path" else f"../{tree.root.name}"
+    shells.run(repo, "S1", command.format(folder))
+    assert tree.commit(None, "--mine").status == "nothing"
+    assert tree.commit("S1").paths == {"a": "M"}
+    assert tree.blob("a").decode() == changed(3, "three")
+
+
+def test_a_command_in_a_linked_worktree_that_works_in_the_main_one(repo: Repo) -> None:
+    tree = repo.worktree("w-tree")
+    main = repo.git("rev-parse", "--show-toplevel").strip()
+    shell = Shell(tree, "S1", f"cd {main} && sed -i 's/line 3$/three/' a").begin().work()
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+    shell.end()
+    assert repo.commit("S1").paths == {"a": "M"}

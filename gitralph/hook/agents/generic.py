@@ -42,6 +42,8 @@ def parse(payload: dict[str, object]) -> Event:
     event.agent_type = text_of(payload, "agent_type")
     if name == "pre":
         asks(event, payload)
+    elif name == "shell-start":
+        event.given = payload
     elif name == "stop":
         event.stop = stop_of(payload)
     return event
