@@ -70,6 +70,8 @@ def restored(
     `passed` are lines that HEAD has had: what a commit took is not lost.
     """
     turn = _Turn(known, owners, "restore")
+    shells = {step.key for step in steps if step.by_shell}
+    turn.by_shell = {at for at, key in enumerate(known.weave.steps) if key in shells}
     units = {unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit, passed)}
     return _settled(turn, units, steps)
 
@@ -152,6 +154,7 @@ class _Turn:
 
     def __init__(self, known: Pieces, owners: Collection[str], way: Way) -> None:
         self.known, self.weave, self.owners, self.way = known, known.weave, owners, way
+        self.by_shell = set[int]()
         self.kind = Kind.WROTE_SINCE if way == "restore" else Kind.BUILT_ON
         self.past = Past(known)
         self.units = set[int]()
@@ -248,7 +251,9 @@ class _Turn:
         unit, owner = self.weave.hunks[number].unit, self.weave.owner_of(number)
         if self.way == "restore":
             is_back = stands and credit != number  # who only brings back what another wrote decides nothing
-            return owner in self.owners or (owner is not None and not is_back and not self.is_lost(unit))
+            if owner in self.owners:
+                return True
+            return not (owner is None or is_back or self.is_lost(unit) or self._puts_head_back(unit))
         made = {self.weave.hunks[credit].unit} | ({unit} if self.way == "redo" else set())
         return self.units.isdisjoint(made)
 
@@ -271,9 +276,20 @@ class _Turn:
             return any(known.on_disk(x) and self._is_back_by_gap(x, number) for x, number in taken)
         killers = set(map(self._taker, brought)) - {BASE, unit}
         gaps = {killer for killer in killers if weave.units[killer].owner is None}
+        gaps |= {killer for killer in killers - gaps if self._puts_head_back(killer)}
         if any(known.births(gap) and self.past.corrects(gap, unit) for gap in gaps):
             return False
         return bool(gaps) or any(map(self.is_lost, killers))
+
+    def _puts_head_back(self, unit: int) -> bool:
+        """Tell whether another session's shell put HEAD's lines in others' place, as a checkout does."""
+        if self.weave.units[unit].owner in self.owners or self.weave.units[unit].step not in self.by_shell:
+            return False
+        made = [(number, self.weave.hunks[number]) for number in self.weave.units[unit].hunks]
+        back = [(x, number) for number, each in made for x in each.undels]
+        return (
+            bool(back) and not any(e.births for _, e in made) and all(p in self.known.put_back for p in back)
+        )
 
     def _is_back_by_gap(self, line: int, number: int) -> bool:
         """Tell whether gaps alone brought a line back since a hunk took it, first and last."""

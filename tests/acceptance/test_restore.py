@@ -335,3 +335,18 @@ def test_no_checkout_is_named_for_a_file_that_git_never_had(day: Repo) -> None:
     refused = day.run("restore", "--session", "S2")
     assert refused.code == 4
     assert "git checkout" not in refused.said
+
+
+@pytest.mark.parametrize(
+    "command", ["git checkout -q -- f; sed -i 's/line 9$/nine/' f", "sed 's/line 9$/nine/' .git/old > f"]
+)
+def test_what_a_command_put_back_as_in_head_beside_its_own_edit_comes_back(day: Repo, command: str) -> None:
+    """A checkout, or an old copy, in the same call as an edit: nothing told of it, and no command had it."""
+    day.git("config", "ralph.discard", "off")
+    day.write(".git/old", ten())
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S2", command)
+    assert text(day) == ten(l9="nine")
+    assert restore(day, "S1")["status"] == "restored"
+    assert text(day) == ten(l3="three", l9="nine")
+    assert day.commit("S1").paths == day.commit("S2").paths == {"f": "M"}
