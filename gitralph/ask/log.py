@@ -20,9 +20,6 @@ from gitralph.git.context import Context
 from gitralph.git.texts import is_binary
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import (
-    REDO,
-    RESTORE,
-    UNDO,
     Record,
     full_lines,
     hunk_between,
@@ -35,10 +32,6 @@ from gitralph.records import over_time, sessions
 # 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
 _FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%an%x00%s%x00%B%x00"
-
-
-# Such a command changes a file in many places, and its record has one hunk over all of them.
-_SPREAD = (UNDO, REDO, RESTORE)
 
 
 class LoggedEdit(NamedTuple):
@@ -115,7 +108,7 @@ def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedE
         path = kept.path if wanted else None
         if path is None:
             continue
-        asked = wish.texts or any(record.op in _SPREAD for record in wanted)
+        asked = wish.texts or any(map(_is_spread, wanted))
         texts = {r.offset: (b, a) for r, b, a in replay(kept.journal, lay) if r.is_exact} if asked else {}
         for record in wanted:
             model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
@@ -131,8 +124,13 @@ def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedE
             )
 
 
+def _is_spread(record: Record) -> bool:
+    """True for a change that may be in several places: its record has one hunk over all of them."""
+    return any(hunk.removed > 1 and len(hunk.lines) > 1 for hunk in record.hunks or ())
+
+
 def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
-    if record.op in _SPREAD and texts is not None:
+    if _is_spread(record) and texts is not None:  # its head and tail are the same in both texts
         old, new = (Counter(full_lines(text or b"")) for text in texts)
         return (new - old).total(), (old - new).total()
     hunks = record.hunks or []

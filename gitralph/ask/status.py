@@ -212,6 +212,11 @@ def owners(
     dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
     paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
+    for path in dirty.keys() & works.keys():
+        if uncommitted.is_unmerged(dirty[path]):  # no commit of anybody goes until it is settled
+            works[path] = {
+                name: work._replace(reason=decision.UNMERGED) for name, work in works[path].items()
+            }
     states = {path: PathState(path, Journal()) for path in paths} | path_records.states_of(ctx.layout, paths)
     family = set(path_records.family(ctx.layout, session)) if session else set()
     gaps = _gaps(ctx, states.values(), works)

@@ -61,6 +61,12 @@ def test_an_edit_and_a_commit_say_what_they_are(day: Repo) -> None:
     assert (commit["commit"], commit["paths"], commit["in_head"]) == (day.head(), ["a"], True)
 
 
+def test_an_edit_in_two_places_counts_its_own_lines(repo: Repo) -> None:
+    """Its record has one hunk over both places, and all that stands between."""
+    repo.edit("S1", "a", TEN.replace("line 3\n", "three\n").replace("line 9\n", "nine\n"))
+    assert [(row["added"], row["removed"]) for row in told(repo)] == [(2, 2)]
+
+
 def test_the_latest_comes_first(repo: Repo) -> None:
     for number in range(3):
         repo.edit("S1", "a", f"{number}\n" + TEN)

@@ -346,6 +346,25 @@ def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal
     loop.repo.ralph("run", "list")
 
 
+@pytest.mark.parametrize("words", ["two", "two and the rest of it"])
+def test_a_task_that_was_mended_after_a_failure_is_taken_as_it_stands_now(loop: Loop, words: str) -> None:
+    """The agent got the old details again and again, so that ``--resume`` could never succeed."""
+    script = three(loop)
+    loop.plan("one", "two\n      please fail", "three")
+    done: list[Do] = [["write", "two.txt", "2\n"]]
+    loop.script(script | {"two": [["exit", 3]], "two and the rest of it": done})
+    loop.run(code=1)
+    plan = loop.repo.read("plan.md") or b""
+    mended = plan.replace(b"please fail", b"please work").replace(b"] two\n", f"] {words}\n".encode())
+    loop.repo.write("plan.md", mended)
+    if words == "two":
+        loop.script(script | {"two": done})
+    loop.repo.ralph("run", "plan.md", "--resume")
+    assert loop.boxes() == "xxx"
+    assert "please work" in loop.log()[2]["prompt"]
+    assert loop.worked()[2] == words
+
+
 def test_resume_after_an_interrupt(loop: Loop) -> None:
     script = three(loop)
     marker = loop.aside / "m"

@@ -31,6 +31,17 @@ def day(repo: Repo) -> Repo:
     return repo
 
 
+def test_a_file_with_an_unsettled_conflict_is_said_to_be_unmerged(day: Repo) -> None:
+    """No commit goes until it is settled; its lines were shown as if each session's commit would."""
+    day.git("stash", "-q", "--", "a")
+    day.write("a", changed(2, "another"))
+    day.git("commit", "-qam", "another")
+    day.git("stash", "pop", "-q", code=1)
+    rows = day.ralph("status").text.splitlines()
+    assert next(row.split("  a  ")[1] for row in rows if "  a  " in row).startswith("unmerged")
+    assert "unmerged" in day.ralph("commit", "--session", "S1", "--dry-run", code=4).said
+
+
 def test_it_groups_by_session_with_letters_lines_and_who_else_is_there(day: Repo) -> None:
     rows = day.ralph("status").text.splitlines()
     rows = [row if row.startswith(" ") else row.partition("  ")[0] for row in rows]

@@ -364,11 +364,21 @@ class Queue:
             if reason is None:
                 if job.outcome is not None and job.step == AGENT:
                     job.iteration = 0  # it failed, so a new attempt has all its iterations
+                    self._read_again(job)
                 job.outcome, job.code, job.notes, job.spent = None, 0, [], 0.0
                 return job
             job.outcome = DROPPED
             self.say(f"{job.name} {reason} and is left alone: {job.text}")
         return None
+
+    def _read_again(self, job: Job) -> None:
+        """Take a task's words and details as the plan has them now: a person mends these after a failure."""
+        tasks = plans.tasks_of(self.options.plan) if self.options.plan is not None else []
+        heir = successor(tasks, job, self.ledger.seen)
+        key = job.key if any(task.key == job.key for task in tasks) else heir
+        for task in tasks:
+            if task.key == key:
+                job.text, job.copy, job.details = task.text, task.copy, task.details
 
     def _why_unwanted(self, job: Job) -> str | None:
         """What a person did with a task before it landed: removed it from the plan, or did it by hand."""
