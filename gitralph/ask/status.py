@@ -222,10 +222,9 @@ def owners(
     gaps = _gaps(ctx, states.values(), works)
     rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
     made = offers.likely([row.path for row in rows if row.gap or row.owner == NOBODY], states)
-    left = offers.left_by_commands(ctx, [row.path for row in rows if row.owner == NOBODY])
     # what a command did is the session's where its record tells it, and what is left was there before
     told = {(p, r.session, r.call) for p, one in states.items() for r in one.journal.records if r.by_shell}
-    left = {path: window for path, window in left.items() if (path, *window.name) not in told}
+    left = offers.left_by_commands(ctx, [row.path for row in rows if row.owner == NOBODY], told)
     changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
         row._replace(

@@ -7,6 +7,7 @@ earlier commits took decides nothing; it only tells which notes are no news.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
@@ -24,7 +25,7 @@ from gitralph.lines.attempt import FORM, LEAVE, WORDS, Attempt
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, Step, step_of
+from gitralph.lines.terms import LEFT_OUT, OFFERED, STAYS_OUT, UNRECORDED, LineNote, Separation, Step, step_of
 from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log, path_records
@@ -56,6 +57,8 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         return _gone(scene, state, known.pieces)
     if known.carried and known.base is None and others and not known.is_new:
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
+    if state.path in scene.aside:
+        known = replace(known, steps=[_as_anothers(step) for step in known.steps])
     how = _follow(scene, state, known.steps)
     found = choose.separate(
         known.head,
@@ -246,6 +249,21 @@ def _with_others(why: Why) -> Why:
         return why
     kind = Kind.OTHERS_CHANGED if why.kind is Kind.LARGE else Kind.OTHERS_THERE
     return Why(kind, because=why)
+
+
+def beside_offers(scene: Scene, state: PathState, offer: Left) -> Outcome:
+    """Decide a path for a person's commit that leaves what shell commands may have made of it."""
+    found = separated(scene, state, text_chain.others(scene, state))
+    left = tuple(one for one in found.left if OFFERED not in one.sessions)
+    if not found.taken or left != found.left:
+        return Outcome(state.path, left=(offer,))
+    notes = tuple(note for note in found.notes if OFFERED not in note.why.sessions)
+    return found._replace(left=(*left, offer), notes=notes)
+
+
+def _as_anothers(step: Step) -> Step:
+    """A step in which a change that is only offered counts as another session's."""
+    return step._replace(owner=OFFERED) if step.offered and step.owner is None else step
 
 
 def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:

@@ -136,6 +136,8 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     if path in scene.ignored:
         return decision.refused(state.path, decision.IGNORED, Why(Kind.IGNORED), [])
     others = text_chain.others(scene, state)
+    if path in scene.aside:
+        return by_pieces.beside_offers(scene, state, scene.aside[path])
     if not others:
         if content.mode != GITLINK:
             if scene.is_as_in_head(path):

@@ -11,7 +11,7 @@ import contextlib
 import errno
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -115,7 +115,8 @@ class Question:
 class Scene(Question):
     """A question with what was read for it: ``contents`` and ``entries`` are the files as they stand.
 
-    ``barred`` are paths that no commit here may take, each with the reason.
+    ``barred`` are paths that no commit here may take, each with the reason; ``aside`` those of which a
+    person's commit leaves what shell commands may have made.
     """
 
     states: Mapping[bytes, PathState]
@@ -123,6 +124,7 @@ class Scene(Question):
     entries: Entries
     ignored: frozenset[bytes]
     barred: Mapping[bytes, Left]
+    aside: Mapping[bytes, Left] = field(default_factory=dict)
 
     @cached_property
     def filtered(self) -> set[bytes]:

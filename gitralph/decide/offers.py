@@ -105,11 +105,17 @@ def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window,
                 yield path, window, row
 
 
-def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of ``paths`` that are as a shell command left them, each with the latest such command."""
+def left_by_commands(
+    ctx: Context, paths: Iterable[bytes], told: Container[tuple[bytes, str, str | None]] = ()
+) -> dict[bytes, Window]:
+    """Those of ``paths`` that are as a shell command left them, each with the latest such command.
+
+    ``told`` are paths, sessions and calls of commands of which a record tells.
+    """
     found: dict[bytes, Window] = {}
     for path, window, _ in _made(ctx, paths):
-        found.setdefault(path, window)
+        if (path, *window.name) not in told:
+            found.setdefault(path, window)
     return found
 
 

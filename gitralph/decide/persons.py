@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
-from gitralph.decide import decision, offers, pathspecs
+from gitralph.decide import decision, offers, path_texts, pathspecs
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.decide.path_texts import line_set, one_form
@@ -38,10 +38,13 @@ def asked_for(ctx: Context, wanted: set[bytes] | None) -> tuple[set[bytes], dict
     return paths, {path: ABSENT for path in paths if found[path][0] == "D"}
 
 
-def barred(ctx: Context, scene: Scene, is_named: bool) -> dict[bytes, Left]:
-    """Paths that a person's commit leaves although no session owns them, each with the reason."""
-    by_shell = {} if is_named else _left_by_commands(ctx, scene)
-    return {**by_shell, **_moved_here(ctx, scene)}
+def barred(ctx: Context, scene: Scene, is_named: bool) -> tuple[dict[bytes, Left], dict[bytes, Left]]:
+    """Paths that a person's commit leaves although no session owns them, and those that it leaves in part.
+
+    Each with the reason. Of the second ones shell commands may have made some lines.
+    """
+    by_shell, in_part = ({}, {}) if is_named else _left_by_commands(ctx, scene)
+    return {**by_shell, **_moved_here(ctx, scene)}, in_part
 
 
 def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
@@ -94,12 +97,19 @@ def _made_by(window: Window) -> Why:
     return Why(Kind.NO_END_TOLD, (window.session,), because=likely)
 
 
-def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """Files with a change by a session's shell command that no session recorded: a person must name them."""
+def _left_by_commands(ctx: Context, scene: Scene) -> tuple[dict[bytes, Left], dict[bytes, Left]]:
+    """Files with a change by a session's shell command that no session recorded: a person must name them.
+
+    Those first of which no lines are told.
+    """
     found = offers.changed_meanwhile(ctx, scene, scene.contents)
     states = {path: state for path, state in scene.states.items() if path in scene.contents}
     lines = {path: offers.left(scene, state, None) for path, state in states.items()}
-    return {path: left for path, left in lines.items() if left is not None} | {
+    told = {path: left for path, left in lines.items() if left is not None and path not in found}
+    apart = {path for path in told if path_texts.has_lines(scene, states[path])}
+    whole = {path: left for path, left in told.items() if path not in apart}
+    whole |= {
         path: Left(path, decision.SHELL, _made_by(window), (window.session,), optional=True)
         for path, window in found.items()
     }
+    return whole, {path: told[path] for path in apart}

@@ -156,7 +156,8 @@ def _read(
     stale = {path: Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in grown}
     scene = replace(scene, states={**scene.states, **fitting}, barred={**stale, **scene.barred})
     if asked.by_person:
-        scene = replace(scene, barred={**persons.barred(ctx, scene, is_named), **scene.barred})
+        barred, aside = persons.barred(ctx, scene, is_named)
+        scene = replace(scene, barred={**barred, **scene.barred}, aside=aside)
     return scene, offered.keys()
 
 

@@ -28,7 +28,7 @@ from itertools import pairwise
 from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Held
-from gitralph.lines.terms import UNRECORDED, Step, Take
+from gitralph.lines.terms import OFFERED, UNRECORDED, Step, Take
 from gitralph.lines.text import difference, has_words, is_telling, split_lines, words
 
 _FEW = 8
@@ -46,7 +46,6 @@ _CELLS = 100_000
 
 _NONE: dict[bytes, Collection[str | None]] = {}
 _NEVER = frozenset([b"\n"])  # no line
-_OFFERED = "?"  # no session's id, which is a safe form (`ids.safe_form`)
 
 
 def caught(
@@ -132,8 +131,8 @@ def _counted(
                 most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
         if takes:  # what turned out to be recorded by somebody is not given
-            gone = {line for line in gone if last.get(line) in (None, _OFFERED)}
-            fresh = {line for line in fresh if writer.get(line) in (None, _OFFERED)}
+            gone = {line for line in gone if last.get(line) in (None, OFFERED)}
+            fresh = {line for line in fresh if writer.get(line) in (None, OFFERED)}
         back = fresh & last.keys() & set(has(key)) if owner is not None and fresh else frozenset[bytes]()
         writer.update(dict.fromkeys(fresh, owner))
         if owner is not None or None in names:
@@ -153,7 +152,7 @@ def _counted(
             if owner is not None and line not in undone:
                 taker[line] = owner
         # who only takes back that he put a line of HEAD back has not taken it away
-        undone |= {x for x in gone if lent.pop(x, _OFFERED) == owner and owner not in names}
+        undone |= {x for x in gone if lent.pop(x, OFFERED) == owner and owner not in names}
         lent |= dict.fromkeys(back & took, owner)
         took -= fresh
         if owner in names:
@@ -313,7 +312,7 @@ def _changes(steps: Sequence[Step], disk: bytes | None, by_person: bool) -> list
     for step in steps:
         if found and found[-1][2] != step.before:
             found.append((None, found[-1][2], step.before, (), ""))
-        owner = _OFFERED if step.offered and step.owner is None and not by_person else step.owner
+        owner = OFFERED if step.offered and step.owner is None and not by_person else step.owner
         found.append((owner, step.before, step.after, step.takes, step.key))
     if found and found[-1][2] != disk:
         # a person who makes a file anew took what it had, for a commit of his own, see `pieces`

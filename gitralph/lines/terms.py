@@ -24,6 +24,9 @@ FORMATTED = "f:"
 ARRIVED = "m"
 """Ends the key of a step that brings a moved file as HEAD had it; the rest of the key is the move."""
 
+OFFERED = "?"
+"""Stands for the owner of what is only offered, where that counts as another's; no session has such an id."""
+
 TAIL = GAP + "end"
 """The gap between the last step and the file on disk; its units have no lasting name."""
 

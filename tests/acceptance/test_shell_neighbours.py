@@ -775,3 +775,31 @@ def test_a_command_in_a_linked_worktree_that_works_in_the_main_one(repo: Repo) -
     assert repo.commit(None, "--mine").left == {"a": "shell"}
     shell.end()
     assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_a_persons_line_beside_one_that_two_commands_may_have_made_goes_alone(repo: Repo) -> None:
+    """Nothing was to be had, and the hint took the commands' line along."""
+    one, two = Shell(repo, "S1").begin(), Shell(repo, "S2").begin()
+    repo.write("a", changed(3, "three"))
+    one.end()
+    two.end()
+    repo.write("a", changed(3, "three", changed(8, "eight")))
+    found = repo.commit(None, "--mine")
+    assert (found.paths, found.left) == ({"a": "M"}, {"a": "shell"})
+    assert _text(repo, "a") == changed(8, "eight")
+    assert repo.commit("S1", "--with-shell").paths == {"a": "M"}
+    assert _text(repo, "a") == changed(3, "three", changed(8, "eight"))
+
+
+def test_a_line_of_a_command_that_has_not_ended_is_not_called_the_persons(repo: Repo) -> None:
+    """Another command of the session changed the file since, and has told of its own line."""
+    one = Shell(repo, "S1").begin()
+    repo.write("a", changed(3, "three"))
+    two = Shell(repo, "S1").begin()
+    repo.write("a", changed(3, "three", changed(8, "eight")))
+    two.end()
+    repo.commit("S1")
+    said = repo.ralph("commit", "--session", "S1", "-m", "x").said
+    assert "--mine" not in said
+    one.end()
+    assert repo.commit("S1").paths == {"a": "M"}

@@ -93,6 +93,8 @@ class Truth:
     """What a person wrote, and the sessions in place of whose lines, or amid whose lines, it came."""
     in_head: set[str] = field(default_factory=set)
     """Words that some HEAD had."""
+    head_texts: dict[str, set[Text]] = field(default_factory=dict)
+    """File to all texts that HEAD had there."""
     equal: dict[str, int] = field(default_factory=dict)
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
     moves: dict[str, tuple[str, str, set[str]]] = field(default_factory=dict)
@@ -277,6 +279,7 @@ class Truth:
         self._head = set[str]().union(*map(_tokens, head.values()))
         for path in head.keys() | disk.keys() | self._ended.keys():
             self.in_head |= words_of(head.get(path))
+            self.head_texts.setdefault(path, set()).add(head.get(path))
             if head.get(path) == disk.get(path):
                 self.equal[path] = step
                 self._back.pop(path, None)
