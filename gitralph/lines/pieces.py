@@ -17,7 +17,7 @@ from functools import cached_property
 
 from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
-from gitralph.lines.terms import Step
+from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
@@ -461,7 +461,9 @@ class _Credits(_States):
                 *((x, True) for x in weave.hunks[n].undels),
             ):
                 was = None if then is None else _was(weave, self.changes, line, then)
-                if was is not None and was[1] == stands:
+                if stands and self._is_of_gap(line):
+                    self._set(line, n, stands, n)
+                elif was is not None and was[1] == stands:
                     self._set(line, n, stands, was[2])
                 else:
                     self._set(line, n, stands, self.stood_by(line) if stands else n)
@@ -471,6 +473,17 @@ class _Credits(_States):
         for n in numbers:
             self._took_the_rest(n, weave.hunks[n])
             self._did_again(n, weave.hunks[n])
+
+    def _is_of_gap(self, line: int) -> bool:
+        """Tell whether a line that a gap brings back is its own, and no stash that is popped.
+
+        A record had taken it away, and HEAD had it, or what came in its place.
+        """
+        at, _, credit = self.changes[line][-1]
+        if self.weave.owner_of(at) is None:
+            return False
+        was_in_head = self.weave.says(line) and self.weave.content(line) in self.held(GAP)
+        return was_in_head or self._was_held(credit, GAP)
 
     def _as_it_was(self, first: int, then: int) -> None:
         """Where an old text is back, give each line that is gone now, as it was then, its owner of then."""
@@ -502,7 +515,8 @@ class _Credits(_States):
         for line in gap.dels:
             changes = self.changes[line]
             before = [c for _, stands, c in changes[:-1] if not stands and self.weave.owner_of(c) is not None]
-            if before:
+            # where a record brought it back since, the gap does nothing again
+            if before and self.weave.owner_of(changes[-2][0]) is None:
                 record = before[-1]
                 if record not in again:
                     again[record] = self._is_again(gap, record)

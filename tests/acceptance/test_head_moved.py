@@ -711,3 +711,46 @@ def test_who_puts_a_removed_line_back_and_takes_it_again_has_not_removed_it(
     assert head(day) == (text(day) if who else ten(l9="nine of S1"))
     day.ralph("commit", "--mine", "-m", "mine")
     assert head(day) == text(day)
+
+
+def test_a_person_who_takes_a_committed_line_back_does_not_repeat_the_sessions_old_undo(day: Repo) -> None:
+    """S1 had taken the line back once and written it again since."""
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    day.git("commit", "-qam", "all")
+    swap(day, "S1", "three of S1\n", "line 3\n")
+    day.git("commit", "-qam", "all")
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    day.commit("S1")
+    swap(day, "S1", "line 9\n", "")
+    swap(day, None, "three of S1\n", "line 3\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="three of S1", l9="")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)
+
+
+@pytest.mark.parametrize("how", ["by hand", "checkout"])
+def test_who_goes_back_to_the_version_before_the_last_commits_that(day: Repo, how: str) -> None:
+    """S1 had committed it, S2 replaced and committed: each waited for the other, as for another version."""
+    swap(day, "S1", "line 3\n", "return three(alpha)\n")
+    day.commit("S1")
+    swap(day, "S2", "return three(alpha)\n", "raise what, now\n")
+    day.commit("S2")
+    if how == "by hand":
+        swap(day, None, "raise what, now\n", "return three(alpha)\n")
+    else:
+        day.git("checkout", "-q", "HEAD~", "--", "f")
+        day.git("reset", "-q")
+    nothing_pending(day, "S1", "S2")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)
+
+
+def test_who_goes_back_to_a_version_that_was_never_committed_commits_that(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "return three(alpha)\n")
+    swap(day, "S1", "return three(alpha)\n", "raise what, now\n")
+    day.commit("S1")
+    swap(day, None, "raise what, now\n", "return three(alpha)\n")
+    nothing_pending(day, "S1")
+    day.ralph("commit", "--mine", "-m", "mine")
+    assert head(day) == text(day)

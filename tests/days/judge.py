@@ -67,6 +67,8 @@ class Case:
     """The step in which the session moved another file over this one."""
     landed: frozenset[str] = frozenset()
     """Lines in HEAD under a name that the file had before another session moved it: only the move waits."""
+    is_back: bool = False
+    """The file is whole as HEAD had it and lost it: every line had been committed."""
     said: bool = True
     """The tool told that something of this path stays out."""
     told: tuple[int, set[str]] = field(default_factory=lambda: (0, set()))
@@ -75,9 +77,7 @@ class Case:
 
     def judge(self) -> list[Fault]:
         """Everything wrong with this path."""
-        # a whole file that HEAD had, lost, and gets back as it was: every line had been committed
-        had = self.truth.head_texts.get(self.path, set()) - {None}
-        if self.old is None and self.disk in had and self.new in (None, self.disk):
+        if self.is_back and self.new in (None, self.disk):
             return self.faults
         for line in sorted(lines_of(self.new) - lines_of(self.old) - self.moved):
             self._comes(line)
@@ -276,6 +276,9 @@ class Commit:
             # a person reads in `status` what is left
             said=not asked or self.who == HUMAN or self._said(path),
             told=self.told.get(path, (0, set())),
+            is_back=path not in self.before.head
+            and path in truth.head_texts
+            and self.read(self.before.disk.get(path)) in truth.head_texts[path] - {None},
         )
 
     def _is_staged_as_gone(self, path: str) -> bool:

@@ -310,7 +310,7 @@ class Player:
     def _could(self, commit: Commit, path: str) -> bool:
         """Could git have merged this session's edits onto HEAD, and the staged text onto that?"""
         case = commit.case(self.truth, path)
-        case.new = case.old
+        case.new, case.is_back = case.old, False
         for number, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
                 if number in self.world.whole and after != case.disk:
