@@ -67,9 +67,7 @@ def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) ->
         raise Refused("\n".join(rows), *hints)
     for row in rows:
         output.warn(row)
-    if is_merge:
-        for hint in in_merge.after(ctx, found):
-            output.hint(hint)
+    if is_merge:  # what is staged beside its own lines is a person's to take out again
         return OK
     output.hint(f"{_taken_back(ctx)}{whose_commit.ONLY_OWN}")
     return OK

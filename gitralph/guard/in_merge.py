@@ -35,10 +35,13 @@ def refuse(ctx: Context, own: str) -> None:
 
 
 def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
-    """The command that concludes the merge without these paths, while it is not concluded yet."""
-    paths = _paths(ctx, found)
+    """The command that concludes the merge without these paths, while it is not concluded yet.
+
+    For a person: an agent may not unstage what somebody else may have staged.
+    """
+    paths = "" if ctx.is_agent else _paths(ctx, found)
     if not paths:
-        return ["git ralph status  # whose it is: these sessions commit first, or the merge is aborted"]
+        return ["git ralph status  # whose it is: a person concludes this merge"]
     place = plain_index.given(ctx.environ, ctx.repo.index)
     kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
     if place is not None and place.form == plain_index.WHOLE and len(kept) > _SHOWN:

@@ -17,6 +17,7 @@ from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
+from gitralph.git import history, refs
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec
 
@@ -93,7 +94,7 @@ class Ways(NamedTuple):
         """Give lines that moved without their session's knowledge back to it."""
         moved = [one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines]
         # What HEAD does not have yet would be a new file of the session's that waits for a person's lines.
-        back = [self._moved_back(one) for one in moved if self.made.base.entry(one.path) is None]
+        back = moves_back(self.ctx, [one for one in moved if self.made.base.entry(one.path) is None])
         if back:
             yield " && ".join(back) + "  # moves it back until its lines are committed"
             return
@@ -103,15 +104,6 @@ class Ways(NamedTuple):
                 place = f"{as_name(self.ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
                 name = shlex.quote(self.ctx.called(left.sessions[0]))
                 yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
-
-    def _moved_back(self, left: Left) -> str:
-        """The command that gives a file its old name again."""
-        old, tracked = left.why.path, self.ctx.git.at(self.ctx.repo.root, GIT_LITERAL_PATHSPECS="1")
-        folder = os.path.dirname(old)
-        is_there = os.path.isdir(os.path.join(os.fsencode(self.ctx.repo.root), folder))
-        again = "" if is_there else f"mkdir -p -- {as_name(self.ctx, folder)} && "
-        moves = "git mv" if tracked.run("ls-files", "--", left.path) else "mv"
-        return f"{again}{moves} -- {as_name(self.ctx, left.path)} {as_name(self.ctx, old)}"
 
     def _makers(self, paths: frozenset[bytes]) -> list[str]:
         """The other sessions whose shell commands may have made what nobody recorded there."""
@@ -171,6 +163,21 @@ class Ways(NamedTuple):
         return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
 
 
+def moves_back(ctx: Context, refusals: Iterable[Left]) -> list[str]:
+    """The commands that give files their old names again, whose sessions knew nothing of the move."""
+    moved = (one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines)
+    return [_moved_back(ctx, one) for one in moved]
+
+
+def _moved_back(ctx: Context, left: Left) -> str:
+    old, tracked = left.why.path, ctx.git.at(ctx.repo.root, GIT_LITERAL_PATHSPECS="1")
+    folder = os.path.dirname(old)
+    is_there = os.path.isdir(os.path.join(os.fsencode(ctx.repo.root), folder))
+    again = "" if is_there else f"mkdir -p -- {as_name(ctx, folder)} && "
+    moves = "git mv" if tracked.run("ls-files", "--", left.path) else "mv"
+    return f"{again}{moves} -- {as_name(ctx, left.path)} {as_name(ctx, old)}"
+
+
 def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
     """How to resolve conflict stages."""
     return [f"git add -- {_listed(ctx, paths)}  # once its conflict is settled; git status tells"]
@@ -196,6 +203,11 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     whose = {name for one in left if one.by_shell for name in one.sessions} - {session}
     out += _ends(ctx, whose)
     gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
+    if gone:
+        base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
+        given = _listed(ctx, [path for path in sorted(gone) if base.lookup_safe(path) is not None][:_MOST])
+        back = f"git checkout HEAD -- {given} && " if given else ""
+        out.append(f"{back}git ralph restore --session {name}  # brings it back, with its lines")
     claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:
         given = " ".join(as_name(ctx, path) for path in sorted(claimed)[:_MOST])

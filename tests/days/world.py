@@ -210,7 +210,7 @@ class World:
             spots = [at + 1 for at in range(len(text)) if text[at : at + 1] == above]
         at = spots[0] if spots else min(step.at, len(text))
         text[at : at + len(old) * bool(spots)] = new
-        if step.flag % 4 == 0:  # and more in the same edit
+        if step.flag % 4 == 0 and step.actor != HUMAN:  # and more in the same edit
             self._edit(text, step, "insert", step.at + 5)
         return self.change(step, path, text)
 

@@ -52,16 +52,13 @@ def is_merged_without_theirs(repo: Repo) -> bool:
     return repo.changes(f"{main}..HEAD") == {"f": "M"}
 
 
-@pytest.mark.parametrize("env", [{}, AGENT], ids=["person", "agent"])
-def test_what_was_only_warned_of_is_taken_out_of_the_merge(
-    merging: Repo, environ: dict[str, str], env: dict[str, str]
-) -> None:
+def test_what_was_only_warned_of_is_taken_out_of_the_merge(merging: Repo, environ: dict[str, str]) -> None:
     """The hint took the commit back and made another, in which the merge was lost."""
     merging.ralph("install", "--guard=warn")
     merging.git("add", "-A")
-    said = commit(merging, environ, env=env)
+    said = commit(merging, environ)
     assert "did not commit yet" in said
-    type_the_hint(merging, environ, said, {**env, "RALPH_GUARD": "off"})
+    type_the_hint(merging, environ, said, {"RALPH_GUARD": "off"})
     assert is_merged_without_theirs(merging)
     assert merging.commit("S1").paths == {"g": "M", "n": "A"}
 
@@ -75,15 +72,29 @@ def test_an_agents_merge_with_lines_of_others_is_refused(
     merging.git("add", "-A")
     said = commit(merging, environ, code=1, env=AGENT)
     assert TAKES in said
-    type_the_hint(merging, environ, said, AGENT)
+    assert "hint: git ralph status  # whose it is: a person concludes this merge" in said
+    merging.git("reset", "-q", "--", "g", "n")
+    assert commit(merging, environ, env=AGENT) == ""
     assert is_merged_without_theirs(merging)
 
 
-def test_an_agents_merge_by_commit_a_is_refused_with_a_way_out(
+def test_a_persons_merge_is_refused_where_he_wants_that_with_a_way_out(
     merging: Repo, environ: dict[str, str]
 ) -> None:
-    merging.ralph("install", "--guard=narrow")
-    said = commit(merging, environ, "-a", code=1, env=AGENT)
+    merging.ralph("install", "--guard=warn")
+    merging.git("config", "ralph.guardPerson", "refuse")
+    merging.git("add", "-A")
+    said = commit(merging, environ, code=1)
+    type_the_hint(merging, environ, said, {})
+    assert is_merged_without_theirs(merging)
+
+
+def test_a_persons_merge_by_commit_a_is_refused_with_a_way_out(
+    merging: Repo, environ: dict[str, str]
+) -> None:
+    merging.ralph("install", "--guard=warn")
+    merging.git("config", "ralph.guardPerson", "refuse")
+    said = commit(merging, environ, "-a", code=1)
     words = next(line for line in said.splitlines() if line.startswith("hint: git add"))
     assert words.startswith("hint: git add -- f && git restore --staged -- g && git commit --no-edit")
 

@@ -233,6 +233,29 @@ def _guarded_person(mode: str) -> Callable[[Repo], None]:
     return make
 
 
+def _guarded_merge(mode: str, person: str) -> Callable[[Repo], None]:
+    """A conflict in ``g`` is settled and staged, beside lines of S2 in ``f``."""
+
+    def make(repo: Repo) -> None:
+        repo.write("g", TEN)
+        repo.commit_all("g")
+        _guarded(mode)(repo)
+        repo.git("config", "ralph.guardPerson", person)
+        repo.git("stash", "-q", "-u")
+        repo.git("switch", "-qc", "other")
+        repo.write("g", changed(3, "other"))
+        repo.git("commit", "-qam", "other", "--no-verify")
+        repo.git("switch", "-q", "main")
+        repo.write("g", changed(3, "main"))
+        repo.git("commit", "-qam", "main", "--no-verify")
+        repo.git("stash", "pop", "-q")
+        repo.git("merge", "-q", "other", code=1)
+        repo.write("g", changed(3, "both"))
+        repo.git("add", "f", "g")
+
+    return make
+
+
 def _guarded_own(repo: Repo) -> None:
     """S1 has a line beside S2's."""
     _guarded("narrow")(repo)
@@ -506,6 +529,7 @@ S1 = ("--session", "S1")
 COMMIT = ("commit", *S1, "-m", "x")
 BRANCH = ("branch", "mine", *S1)
 GIT = ("commit", "-am", "x")
+MERGE = ("commit", "-m", "x")
 SCENES: dict[str, list[Scene]] = {
     "tasks.branch.since_base.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
     "tasks.branch.since_base._onto": [Scene(_no_start, BRANCH)],
@@ -539,6 +563,15 @@ SCENES: dict[str, list[Scene]] = {
     ],
     "cli.guard._tell_person#2": [
         Scene(_guarded_person("warn"), GIT, (PERSON,), code=0, says="lines that live sessions did not"),
+    ],
+    "cli.guard._tell_person#3": [
+        Scene(_guarded_merge("narrow", "refuse"), MERGE, (PERSON,), code=1, says="lines that live sessions"),
+    ],
+    "cli.guard._tell_person#4": [
+        Scene(_guarded_merge("narrow", "warn"), MERGE, (PERSON,), code=0, says="lines that live sessions"),
+    ],
+    "guard.in_merge.refuse": [
+        Scene(_guarded_merge("narrow", "warn"), MERGE, (AGENT,), code=1, says="'f': this commit takes"),
     ],
     "cli.log._say_nothing": [
         Scene(_nothing, ("log", "--session", "S9"), ()),
@@ -746,6 +779,7 @@ _NO_AGENT = frozenset(
         "cli.commit._tell_of_new_files",
         "cli.guard._tell_person",
         "cli.guard._all_the_same",
+        "guard.in_merge.after",
         "words.ways_out.commit_of",
         "words.ways_out.Ways._given_back",
         "words.ways_out.Ways._whole",

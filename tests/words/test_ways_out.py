@@ -384,6 +384,10 @@ def _type(repo: Repo, hint: str) -> tuple[int, str]:
     """Type a hint as it is shown."""
     words = shlex.split(hint, comments=True)
     repo.tick()
+    if "&&" in words:
+        at = words.index("&&")
+        first = _type(repo, shlex.join(words[:at]))
+        return first if first[0] else _type(repo, shlex.join(words[at + 1 :]))
     if words[:2] == ["git", "ralph"]:
         done = repo.run(*words[2:])
         return done.code, done.said
