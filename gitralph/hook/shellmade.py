@@ -158,6 +158,8 @@ class _Finder:
             return None
         one = Made(path, form, (before, after) if is_told else None, tracked)
         one.oid = oid
+        old, now = (told.strip("0") for told in self.look.moved.get(name, ("", "")))
+        one.with_head = bool(old) != bool(now)
         old_mode = form.before[1] if form.before is not None else (new[4] if new is not None else None)
         one.mode = (old_mode, mode)
         file = os.path.join(self.root, name)

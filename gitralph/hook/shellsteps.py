@@ -38,6 +38,7 @@ class Made:
     ``move`` is the move of which this is the change in the same call. ``bases`` are the texts of all HEADs
     from which the command may have begun. ``was_hidden``: git shows the file only now, and nobody changed it
     meanwhile. ``may_be_gits``: git may have made the change inside the command, so it is only offered.
+    ``with_head``: the path came or went with HEAD.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class Made:
         "path",
         "tracked",
         "was_hidden",
+        "with_head",
     )
 
     def __init__(self, path: bytes, form: ChangedPath, texts: Texts | None, tracked: bool) -> None:
@@ -73,6 +75,7 @@ class Made:
         self.bases: tuple[bytes, ...] = ()
         self.was_hidden = False
         self.may_be_gits = False
+        self.with_head = False
 
     @property
     def is_new(self) -> bool:
@@ -94,8 +97,12 @@ def pair_moves(made: list[Made]) -> list[Made]:
     new = [one for one in came if one not in pairs and not _is_half(_lines(one.before), _lines(one.after))]
     if len(rest) * len(new) <= _PAIRS:
         pairs |= _alike(rest, new)
+    # a pull that renames a file takes along what was uncommitted in it, and that is git's move
+    gits = {end for new, old in pairs.items() if new.with_head and old.with_head for end in (new, old)}
     out = []
     for one in made:
+        if one in gits:
+            continue
         old = pairs.get(one)
         out.append(one if old is None else _arrival(old, one))
         if old is not None and old.before != one.after:

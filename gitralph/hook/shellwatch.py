@@ -71,9 +71,12 @@ def parse_status(said: bytes) -> Picture:
 
 def _identify(root: str, picture: Picture, deadline: float) -> None:
     """Read blob ids and texts of the dirty files within the time budget; other files stay unknown."""
-    left = _BYTES
+    left, links = _BYTES, dict[str, bool]()
     for name, row in list(picture.rows.items())[:_PATHS]:
         file = os.path.join(root, name)
+        if _is_behind_link(root, name, links):  # to git such a path is absent
+            row[1] = row[2] = None
+            continue
         try:
             left -= os.lstat(file).st_size
         except OSError:
@@ -87,6 +90,16 @@ def _identify(root: str, picture: Picture, deadline: float) -> None:
         row[1], row[2] = found.oid, found.mode
         if found.oid is not None and found.text is not None:
             picture.texts[found.oid] = found.text
+
+
+def _is_behind_link(root: str, name: str, known: dict[str, bool]) -> bool:
+    """True where a folder on the way to a path is a symbolic link; ``known`` keeps the answers."""
+    folder = os.path.dirname(name)
+    if not folder:
+        return False
+    if folder not in known:
+        known[folder] = os.path.islink(os.path.join(root, folder)) or _is_behind_link(root, folder, known)
+    return known[folder]
 
 
 def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Picture | None:

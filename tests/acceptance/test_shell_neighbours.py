@@ -803,3 +803,42 @@ def test_a_line_of_a_command_that_has_not_ended_is_not_called_the_persons(repo: 
     assert "--mine" not in said
     one.end()
     assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_a_folder_that_moves_and_leaves_a_link_is_moved(repo: Repo) -> None:
+    """Behind the link the old paths still lead to the files, and the commit lost these."""
+    repo.write("d/a", TEN)
+    repo.write("d/b", changed(5, "five"))
+    repo.commit_all("d")
+    repo.edit("S2", "d/a", changed(3, "three of S2"))
+    shells.run(repo, "S1", "mv d s && ln -s s d")
+    assert repo.commit("S1", "--with-shell").paths == {
+        "d": "A",
+        "d/a": "D",
+        "d/b": "D",
+        "s/a": "A",
+        "s/b": "A",
+    }
+    assert _text(repo, "s/a") == TEN
+    assert repo.commit("S2").paths == {"s/a": "M"}
+    assert _text(repo, "s/a") == changed(3, "three of S2")
+
+
+def test_a_file_that_a_pull_renames_is_not_moved_by_the_command_that_pulls(repo: Repo) -> None:
+    """What others have in it goes back to them; only one session's --whole-file took all of it."""
+    repo.git("config", "ralph.discard", "off")
+    repo.git("switch", "-qc", "up")
+    repo.git("mv", "a", "k")
+    repo.git("commit", "-qm", "moved")
+    repo.git("switch", "-q", "main")
+    repo.edit("S2", "a", changed(3, "three of S2"))
+    repo.write("a", changed(8, "eight of the person", changed(3, "three of S2")))
+    shells.run(repo, "S1", "git stash -q; git merge -q up; git stash pop -q; git reset -q")
+    assert repo.commit("S1").status == "nothing"
+    said = repo.ralph("commit", "--mine", "-m", "x", code=4).said
+    name = repo.called("S2")
+    assert f"hint: git ralph assign --to {name} -- k:3" in said
+    repo.ralph("assign", "--to", "S2", "--", "k:3")
+    assert repo.commit("S2").paths == {"k": "M"}
+    assert _text(repo, "k") == changed(3, "three of S2")
+    assert repo.commit(None, "--mine", "--", "k").paths == {"k": "M"}
