@@ -14,7 +14,7 @@ from gitralph.git import worktrees
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE
 from tests.support.size import FULL
-from tests.support.texts import changed
+from tests.support.texts import TEN, changed
 
 HOLD = "import os,sys; sys.stdin.read()"
 
@@ -976,4 +976,29 @@ def test_a_restored_worktree_knows_whose_its_lines_are(repo: Repo) -> None:
     repo.ralph("worktree", "remove", "--force", "bd-1")
     repo.ralph("worktree", "restore", "bd-1")
     assert tree.ralph("commit", "--mine", "-m", "x", "--json").json()["paths"][0]["path"] == "b"
+    assert tree.commit("S1").paths == {"a": "M"}
+
+
+def test_what_a_worktree_had_that_was_removed_by_hand_can_be_restored_in_the_new_one(repo: Repo) -> None:
+    """Its records were still there, and no command reached them."""
+    tree = add(repo)
+    tree.edit("S1", "a", changed(3, "three"))
+    shutil.rmtree(tree.root)
+    tree = add(repo)
+    assert tree.read("a") == TEN.encode()
+    tree.ralph("restore", "--session", "S1")
+    assert tree.commit("S1").paths == {"a": "M"}
+    assert tree.blob("a").decode() == changed(3, "three")
+
+
+def test_a_folder_in_the_way_of_a_worktree_that_comes_back_is_named_with_what_to_type(repo: Repo) -> None:
+    """`restore` and `remove` named each other in a circle."""
+    tree = add(repo)
+    tree.edit("S1", "a", changed(3, "three"))
+    repo.ralph("worktree", "remove", "--force", "bd-1")
+    tree.write("made/by/an/editor", "x\n")
+    said = repo.ralph("worktree", "restore", "bd-1", code=4).said
+    assert f"hint: mv {tree.root} {tree.root}.away" in said
+    tree.root.rename(f"{tree.root}.away")
+    repo.ralph("worktree", "restore", "bd-1")
     assert tree.commit("S1").paths == {"a": "M"}

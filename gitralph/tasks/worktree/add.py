@@ -4,8 +4,9 @@ import itertools
 import os
 from dataclasses import dataclass, field
 
-from gitralph.base import process
+from gitralph.base import layout, process
 from gitralph.base.errors import Failed, Fatal, Refused
+from gitralph.base.gitdir import discover
 from gitralph.git import worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import GitError
@@ -224,8 +225,9 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     path = trees.path(bead)
     exists = _check_names(trees, bead)
     _check_place(trees, bead, path)
-    row = trees.at(path)
+    row, state = trees.at(path), None
     if row is not None and row.missing:
+        state = where.state_of(trees, path)
         trees, row = _clear_absent(trees, row), None
     if row is not None:
         _check_branch(trees, bead, row)
@@ -242,6 +244,9 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
         except BaseException:
             _forget(trees, record, old)
             raise
+        place = discover(record.path)
+        if place is not None and state is not None:  # what was not committed there can be restored
+            layout.take_up(place, state)
     _take(trees, record, session, taken_from)
     return found
 

@@ -202,19 +202,6 @@ def _save_tip(trees: Trees, record: Bead, tip: str) -> str:
     return saved.ref
 
 
-def _admin_of(trees: Trees, path: str) -> str | None:
-    """The admin folder that git keeps for a worktree, to look at one whose ``.git`` is already deleted."""
-    home = trees.ctx.repo.common_dir + "/worktrees"
-    for name in os.listdir(home) if os.path.isdir(home) else []:
-        try:
-            with open(f"{home}/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
-                if file.read().rstrip("\n") == path + "/.git":
-                    return f"{home}/{name}"
-        except OSError:
-            continue
-    return None
-
-
 def _fresh(trees: Trees, git: Git, path: str, tip: str, saved: str | None) -> Dirt:
     """What lies in a half-deleted worktree and is neither in the tip nor in the save."""
     found = worktrees.dirt(git)
@@ -242,7 +229,7 @@ def _resume(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) 
     tip, saved = (noted.get("tip"), noted.get("saved")) if isinstance(noted, dict) else (None, None)
     path = trees.path(record.bead)
     done = Removed(path, saved=saved, notes=["an earlier removal was cut short; finished now"])
-    admin = _admin_of(trees, path)
+    admin = where.admin_of(trees, path)
     if os.path.isdir(path) and admin and tip:
         git = trees.git.elsewhere(path, GIT_DIR=admin, GIT_WORK_TREE=path)
         fresh = _fresh(trees, git, path, tip, saved)

@@ -5,6 +5,7 @@ the second parent. Bytes are stored as they are on disk, without the filters and
 """
 
 import os
+import shlex
 import stat
 import time
 from dataclasses import dataclass
@@ -235,8 +236,11 @@ def _chosen_save(trees: Trees, bead: str, given: str | None) -> str:
 def _check_branch(trees: Trees, bead: str, tip: str) -> bool:
     """Whether the branch must be made. Raises Refused when something is in the way."""
     path, branch = trees.path(bead), where.branch_of(bead)
-    if trees.at(path) is not None or where.folder_holds_something(path):
+    if trees.at(path) is not None:
         raise Refused(f"'{path}' exists", f"git ralph worktree remove {bead}")
+    if where.folder_holds_something(path):
+        typed = shlex.quote(path), shlex.quote(f"{path}.away")
+        raise Refused(f"'{path}' exists", f"mv {' '.join(typed)}  # it is no worktree of this repository")
     holder = trees.holder(branch)
     if holder is not None:
         raise Refused(f"branch '{short(branch)}' is checked out at '{holder.path}'")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gitralph.base import files, ids, locks, lost_worktree
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
-from gitralph.base.gitdir import discover
-from gitralph.base.layout import Layout
+from gitralph.base.gitdir import Place, discover
+from gitralph.base.layout import Layout, for_place
 from gitralph.git import merge, worktrees
 from gitralph.git.context import Context
 from gitralph.git.repository import operation_in
@@ -211,6 +211,25 @@ def record_of(layout: Layout, bead: str) -> Bead | None:
         return beads.read(layout, bead)
     except beads.DamagedBeadError as error:
         raise Fatal(f"{error}", f"look at '{layout.bead(bead)}', then move it away") from None
+
+
+def admin_of(trees: "Trees", path: str) -> str | None:
+    """The admin folder that git keeps for a worktree, to look at one whose ``.git`` is already deleted."""
+    home = trees.ctx.repo.common_dir + "/worktrees"
+    for name in os.listdir(home) if os.path.isdir(home) else []:
+        try:
+            with open(f"{home}/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
+                if file.read().rstrip("\n") == path + "/.git":
+                    return f"{home}/{name}"
+        except OSError:
+            continue
+    return None
+
+
+def state_of(trees: "Trees", path: str) -> str | None:
+    """The name under which the state of a worktree lies whose folder is gone, while git still knows it."""
+    admin, common = admin_of(trees, path), trees.ctx.repo.common_dir
+    return None if admin is None else for_place(Place(admin, common, path), create=False).token
 
 
 def is_inside(path: str, folder: str) -> bool:
