@@ -54,7 +54,7 @@ from gitralph.lines.bonds import Bond, Bonds
 from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
-from gitralph.lines.terms import UNRECORDED, LeftEdit, LineNote, Reason, Separation, Step
+from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, LineNote, Reason, Separation, Step
 from gitralph.lines.text import ends_with_newline, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
@@ -124,7 +124,7 @@ def separate(
     along = _corrections(choice, owners)
     last = next((step.key for step in reversed(steps) if step.owner in owners), "")
     in_time = {*held(""), *held(last)}
-    given_up = _given_up(choice, UNRECORDED in owners)
+    given_up = _given_up(choice, held(GAP) if UNRECORDED in owners else ())
     line = None
     if answer.text != head:
         line = caught(*asked, under, strict, in_time, along, given_up, has)
@@ -173,10 +173,11 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
     return found
 
 
-def _given_up(choice: Attempt, by_person: bool) -> set[bytes]:
+def _given_up(choice: Attempt, passed: Collection[bytes]) -> set[bytes]:
     """The lines that gaps took and nobody commits any more: who wrote in their place may say their words.
 
-    Not where a line of a gap keeps half of the words: by itself it would be a correction, but for a person.
+    Not where a line of a gap keeps half of the words: by itself it would be a correction. But the words of
+    lines in `passed`, which HEAD had, are a person's to use.
     """
     known, weave, units = choice.known, choice.weave, filter(choice.is_given_up, choice.superseded)
     taken = (x for x in known.changes if known.is_history(x) and known.owner(x) is None)
@@ -192,7 +193,7 @@ def _given_up(choice: Attempt, by_person: bool) -> set[bytes]:
         kept = Counter(line for word in said for line in by_word.get(word, ()))
         return 2 * max(kept.values(), default=0) >= max(len(said), 1)
 
-    return {text for text in map(weave.content, lost) if by_person or not is_kept(text)}
+    return {text for text in map(weave.content, lost) if text in passed or not is_kept(text)}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

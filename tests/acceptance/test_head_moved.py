@@ -671,20 +671,6 @@ def test_a_person_who_words_a_reverted_line_otherwise_commits_it(day: Repo) -> N
     assert head(day) == text(day)
 
 
-def test_a_conflict_that_a_person_settles_in_his_own_words_is_his(day: Repo) -> None:
-    swap(day, "S1", "line 3\n", "line 3 of S1\n")
-    day.git("stash", "-q")
-    swap(day, None, "line 3\n", "line 3 upstream\n")
-    day.git("commit", "-qam", "upstream")
-    day.git("stash", "pop", "-q", code=1)
-    day.write("f", ten(l3="line 3 upstream of S1"))
-    day.git("add", "f")
-    day.git("reset", "-q")
-    day.ralph("commit", "--mine", "-m", "mine")
-    assert head(day) == text(day)
-    nothing_pending(day, "S1")
-
-
 def test_a_sessions_line_that_git_carried_to_a_new_name_is_no_persons(day: Repo) -> None:
     """S1 has changed it there since, so only its record has the text that a person would commit."""
     swap(day, "S1", "line 3\n", "three of S1\n")

@@ -17,7 +17,7 @@ import pytest
 from tests.days.__main__ import _one, days_of
 from tests.days.place import Place
 from tests.days.play import Tally, play
-from tests.days.steps import Day, draw, parse, with_own_commits
+from tests.days.steps import Day, draw, parse, with_own_commits, with_work_again
 from tests.support.runner import Done
 from tests.support.size import FULL
 
@@ -52,6 +52,14 @@ def test_no_commit_of_a_persons_own_lines_is_wrong(seed: int) -> None:
     """No session's line comes, and none goes that a session took away, in days with `commit --mine`."""
     total = play(with_own_commits(draw(seed)))
     assert total.faults == [], "\n".join(f"step {n}: {fault}" for _, n, fault in total.faults)
+
+
+@pytest.mark.parametrize("seed", DAYS)
+def test_no_commit_of_work_that_was_done_again_is_wrong(seed: int) -> None:
+    """Who does again what was taken back is its maker, in days in which the same lines come again."""
+    total = play(with_work_again(draw(seed)))
+    assert total.faults == [], "\n".join(f"step {n}: {fault}" for _, n, fault in total.faults)
+    assert total.committed > 0
 
 
 @pytest.mark.slow
@@ -141,6 +149,7 @@ YOURS = "2 s2 insert at=6 new=1 flag=1\n"
 HUMANS = "2 h insert at=6 new=1 flag=1\n"
 MOVED = "3 s2 rename file=n1 at=1 gone=1 new=1 flag=1\n"
 REMOVED = "1 s1 insert at=1 new=3 flag=1\n2 h commit-all\n3 s2 delete at=1 gone=1\n4 h commit-all\n"
+DONE_AGAIN = "2 h checkout-file flag=1\n3 s2 again at=1 flag=1\n"
 ASK = "9 s1 ralph flag=1"
 
 
@@ -152,6 +161,9 @@ ASK = "9 s1 ralph flag=1"
         (_sweep, MINE + "2 s2 delete at=6 gone=1\n" + ASK, "FOREIGN (removed a line others took away)"),
         (_sweep, MINE + "2 h indent flag=1\n" + ASK, "FOREIGN (others' form of a line added)"),
         (_sweep, MINE + MOVED + "9 s2 ralph flag=1", "FOREIGN (a session's added)"),
+        (_sweep, MINE + DONE_AGAIN + ASK, "FOREIGN (a session's added)"),
+        (_lazy, MINE + DONE_AGAIN + ASK, None),
+        (_lazy, MINE + DONE_AGAIN + "9 s2 ralph", "FORGOTTEN (its line on disk stays out)"),
         (_lazy, MINE + ASK, "FORGOTTEN (its line on disk stays out)"),
         (_lazy, "1 s1 delete at=1 gone=1\n" + ASK, "FORGOTTEN (a line it removed stays in)"),
         (_lazy, MINE + "2 h commit-all\n" + ASK, None),
