@@ -102,7 +102,7 @@ class Case:
             self._fault("FOREIGN", f"{whose} added", line)
         elif line not in self.truth.author:
             self._fault("MADE-UP", "a line nobody wrote", line)
-        elif not self.wrote(line):
+        elif not self.wrote(line) and not (self.who == HUMAN and line in self.truth.in_history):
             self._fault("FOREIGN", "others' form of a line added", line)
         elif line not in lines_of(self.disk) and (why := self.uncovered(line)):
             self._fault("REVIVED", why, line)
@@ -111,7 +111,12 @@ class Case:
         return self.truth.bringer.get((self.path, token), GIT)
 
     def _may_bring(self, line: str, word: str) -> bool:
-        """Its author may; so may who brought it back, where HEAD had it once, or what had replaced it."""
+        """Its author may; so may who brought it back, where HEAD had it once, or what had replaced it.
+
+        A person may bring back what a commit before HEAD had: by hand, or as a revert that is staged.
+        """
+        if self.who == HUMAN and {word, line} <= self.truth.in_history:
+            return True
         writers = self.truth.authors(word)
         came = (words_of((one,)) for one in self.truth.came_instead(self.path, line))
         if any(said <= self.truth.in_head for said in ({word}, *came)):

@@ -95,12 +95,16 @@ class Truth:
     """Words that some HEAD had."""
     head_texts: dict[str, set[Text]] = field(default_factory=dict)
     """File to all texts that HEAD had there."""
+    in_history: set[str] = field(default_factory=set)
+    """Lines and words of HEAD and the commits before it."""
     equal: dict[str, int] = field(default_factory=dict)
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
     moves: dict[str, tuple[str, str, set[str]]] = field(default_factory=dict)
     """A file, who moved it there last, from where, and the lines that HEAD has had there since."""
     moved_at: dict[str, int] = field(default_factory=dict)
     """A file, and the step that moved it there: of another file there nothing is left."""
+    _histories: dict[str, set[str]] = field(default_factory=dict)
+    """Commit to what was in `in_history` when it was HEAD first."""
     _head: set[str] = field(default_factory=set)
     """What HEAD has now."""
     _then: dict[str, tuple[dict[str, int], dict[str, tuple[int, int]]]] = field(default_factory=dict)
@@ -277,6 +281,7 @@ class Truth:
         for _, old, lines in self.moves.values():
             lines |= lines_of(head.get(old))
         self._head = set[str]().union(*map(_tokens, head.values()))
+        self.in_history = self._histories.setdefault(commit, self.in_history | self._head)
         for path in head.keys() | disk.keys() | self._ended.keys():
             self.in_head |= words_of(head.get(path))
             self.head_texts.setdefault(path, set()).add(head.get(path))
