@@ -7,6 +7,7 @@ another has no merge any more: the branch would count as not merged.
 import os
 from collections.abc import Sequence
 
+from gitralph.base import nul
 from gitralph.base.errors import Refused
 from gitralph.base.quote import shown
 from gitralph.git import plain_index
@@ -64,7 +65,7 @@ def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
 def _paths(ctx: Context, found: Sequence[GuardedPath]) -> str:
     """The paths as a person types them; empty where the merge itself changes one, or where they are many."""
     said = ctx.git.run("diff", "--name-only", "-z", "--no-renames", "HEAD...MERGE_HEAD")
-    merged = set(said.split(b"\0"))
+    merged = set(nul.rows(said))
     paths = sorted({one.path for one in found})
     return "" if merged.intersection(paths) or len(paths) > _SHOWN else _typed(ctx, paths)
 

@@ -83,6 +83,8 @@ DIFFERENT = {
     (f"undo --dry-run --json --session {BOB}", "/notes"): "the same",
     ("fleet status --json", "/looked"): "it is when it looked",
     ("export --format agent-trace", "/tool/version"): "it says which version wrote it",
+    ("log --json", "/added"): "an edit in two places counts its own lines, not those between",
+    ("log --json", "/removed"): "the same",
     ("blame --json new/name.txt", "/lines"): "who moves a file writes none of its lines",
 }
 
