@@ -8,7 +8,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
 from gitralph.decide.inputs import Scene, read_blob, records_of, uses
-from gitralph.git import history
+from gitralph.git import history, refs
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, Record, replay
@@ -218,7 +218,7 @@ def _had_been_so(scene: Scene, state: PathState, offset: int) -> bool:
     Then the records since the file was as in HEAD may only have brought back what somebody else had done.
     """
     earlier = [r for r in state.journal.records if r.offset < offset]
-    if not earlier or not path_texts.has_lines(scene, state):
+    if not earlier or not path_texts.has_lines(scene, state) or _is_all_own(scene, state):
         return False
     entry = scene.reader.entry(state.path)
     head = None if entry is None else read_blob(scene, entry)
@@ -232,6 +232,20 @@ def _had_been_so(scene: Scene, state: PathState, offset: int) -> bool:
             if not came.isdisjoint(lines) or (text is not None and not went <= lines):
                 return True
     return False
+
+
+def _is_all_own(scene: Scene, state: PathState) -> bool:
+    """True where the session's records alone lead from a text of HEAD's past to the file.
+
+    Then nobody else's work can have come back, and no weave is needed however often it rewrote its lines.
+    """
+    records, own = state.journal.records, records_of(scene, state)
+    first = records[0]
+    if len(own) != len(records) or not text_chain.explains(records, scene.contents[state.path]):
+        return False
+    then = history.entry_at(scene.repo, first.head, state.path) if first.head else None
+    is_from_head = isinstance(then, Entry) and then.oid.decode() == first.before
+    return is_from_head and refs.contains(scene.repo, refs.Head(None, scene.head), first.head or "")
 
 
 def _whole(scene: Scene, state: PathState) -> Outcome:
