@@ -475,15 +475,14 @@ class _Credits(_States):
             self._did_again(n, weave.hunks[n])
 
     def _is_of_gap(self, line: int) -> bool:
-        """Tell whether a line that a gap brings back is its own, and no stash that is popped.
-
-        A record had taken it away, and HEAD had it, or what came in its place.
-        """
+        """Tell whether a line that a gap brings back is its own: HEAD had what a record put in its place."""
         at, _, credit = self.changes[line][-1]
         if self.weave.owner_of(at) is None:
             return False
-        was_in_head = self.weave.says(line) and self.weave.content(line) in self.held(GAP)
-        return was_in_head or self._was_held(credit, GAP)
+        made = self.weave.hunks[credit]
+        again = (x for x in made.undels if (x, credit) not in self.put_back)
+        came = [self.weave.content(x) for x in (*made.births, *again) if self.weave.says(x)]
+        return bool(came) and not set(came).isdisjoint(self.held(GAP))
 
     def _as_it_was(self, first: int, then: int) -> None:
         """Where an old text is back, give each line that is gone now, as it was then, its owner of then."""
