@@ -51,7 +51,7 @@ What is done, in this order
                  brings back most of what a hunk took, and other lines too, all that this hunk took comes back
                  first, and the gap goes on from there
     pieces       gives each change its credit. Who only undoes what he did himself gets no credit, unless
-                 HEAD had held it. So names survive a stash and its pop
+                 HEAD had held it and lost it since. So names survive a stash and its pop
     place_head   finds which lines HEAD has. Where HEAD is a text that the file had, these are its lines. Else
                  they are the lines shared with the file and, between those, lines that are gone. What is left
                  is HEAD's own, and nobody may remove it

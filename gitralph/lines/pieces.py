@@ -3,10 +3,11 @@
 The weave holds the lines and what each step did with them. Here each change gets an owner, and HEAD gets its
 place. A recorded step has the credit for what it does, also where another had done the same. But who brings
 back what HEAD has, or undoes what he did himself, has none for what comes back, unless HEAD had held that and
-lost it since; nor has who moves a file. A gap
-has the credit for lines that it brings anew or takes away; not where an old text is back or where it repeats
-what a record took away. So names survive a stash and its pop, a checkout and an undo, and nothing needs to
-know that git did it. What a session took back before HEAD got it from somebody else is HEAD's own.
+lost it since; nor has who moves a file. A gap has the credit for lines that it brings anew or takes away; not
+where an old text is back or where it repeats what a record took away. So names survive a stash and its pop, a
+checkout and an undo, and nothing needs to know that git did it. But where HEAD has had what a record put in a
+line's place, the gap that goes back to the line has the credit. What a session took back before HEAD got it
+from somebody else is HEAD's own.
 """
 
 from __future__ import annotations
