@@ -478,7 +478,7 @@ class _Credits(_States):
     def _is_of_gap(self, line: int) -> bool:
         """Tell whether a line that a gap brings back is its own: HEAD had what a record put in its place."""
         at, _, credit = self.changes[line][-1]
-        if self.weave.owner_of(at) is None:
+        if self.weave.owner_of(at) is None or self.weave.steps[self.weave.unit_of(at).step] in self.moves:
             return False
         made = self.weave.hunks[credit]
         again = (x for x in made.undels if (x, credit) not in self.put_back)
