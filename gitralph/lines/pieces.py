@@ -515,8 +515,9 @@ class _Credits(_States):
         for line in gap.dels:
             changes = self.changes[line]
             before = [c for _, stands, c in changes[:-1] if not stands and self.weave.owner_of(c) is not None]
-            # where a record brought it back since, the gap does nothing again
-            if before and self.weave.owner_of(changes[-2][0]) is None:
+            # where a record brought it back since, and HEAD had lost it, the gap does nothing again
+            back = changes[-2][0] if before else BASE
+            if before and (self.weave.owner_of(back) is None or (line, back) in self.put_back):
                 record = before[-1]
                 if record not in again:
                     again[record] = self._is_again(gap, record)

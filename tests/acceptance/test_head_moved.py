@@ -740,3 +740,17 @@ def test_who_goes_back_to_a_version_that_was_never_committed_commits_that(day: R
     nothing_pending(day, "S1")
     day.ralph("commit", "--mine", "-m", "mine")
     assert head(day) == text(day)
+
+
+def test_a_line_that_a_late_payload_lacks_stays_whose_it_was(day: Repo) -> None:
+    """Two real agents in one file: S2's tool tells a text without S1's line, which stands in the file."""
+    swap(day, "S1", "line 7\n", "seven of S1\n")
+    then, told = ten(l7="seven of S1"), ten(l3="three of S2")
+    day.write("f", ten(l3="three of S2", l7="seven of S1"))
+    day.hook("generic", payloads.edit("S2", str(day.root), "f", then, told))
+    swap(day, "S1", "line 9\n", "nine of S1\n")
+    swap(day, "S2", "line 1\n", "one of S2\n")
+    day.commit("S1")
+    assert head(day) == ten(l7="seven of S1", l9="nine of S1")
+    day.commit("S2")
+    assert head(day) == text(day)
