@@ -332,6 +332,7 @@ class CommitOwners:
                 _form(b, converted),
                 _form(a, converted),
                 head=r.head,
+                alone=r.alone,
                 by_shell=r.by_shell,
             )
             for r, b, a in rows

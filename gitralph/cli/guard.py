@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from gitralph.base.errors import OK, Fatal, Refused, UsageError
+from gitralph.base.errors import OK, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, options, output
 from gitralph.decide import offers, pending_paths
@@ -16,7 +16,6 @@ from gitralph.guard import in_merge, whose_commit
 from gitralph.guard import question as guarding
 from gitralph.guard.question import GuardedPath
 from gitralph.records import path_records
-from gitralph.sessions import session_choice
 
 # Nobody reads a line with more names.
 _SHOWN = 10
@@ -46,11 +45,7 @@ def _judge(ctx: Context) -> int:
     mode = guarding.mode(ctx)
     if mode == guarding.OFF or not os.path.isdir(ctx.layout.top):
         return OK
-    try:
-        own = session_choice.for_reading(ctx, None)
-    except Fatal:  # a launcher's session without a record owns nothing yet
-        own = None
-    found = guarding.judge(ctx, own)
+    found = guarding.judge(ctx, guarding.own(ctx))
     if not found:
         pending_paths.put_marks_away(ctx)
         return OK

@@ -254,11 +254,11 @@ def _with_others(why: Why) -> Why:
 def beside_offers(scene: Scene, state: PathState, offer: Left) -> Outcome:
     """Decide a path for a person's commit that leaves what shell commands may have made of it."""
     found = separated(scene, state, text_chain.others(scene, state))
-    left = tuple(one for one in found.left if OFFERED not in one.sessions)
-    if not found.taken or left != found.left:
+    named = {*found.includes, *(name for one in found.left for name in one.sessions)}
+    if not found.taken or OFFERED in named:
         return Outcome(state.path, left=(offer,))
     notes = tuple(note for note in found.notes if OFFERED not in note.why.sessions)
-    return found._replace(left=(*left, offer), notes=notes)
+    return found._replace(left=(*found.left, offer), notes=notes)
 
 
 def _as_anothers(step: Step) -> Step:

@@ -209,7 +209,7 @@ class Heads:
         self._all = [*self.rows, *((upto, oid, state.path) for upto, oid in commit_log.heads(state.journal))]
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
-        self._split: dict[bytes | None, set[bytes]] = {}
+        self._then: dict[str, set[bytes]] = {}
 
     def text(self, head: str, path: bytes | None = None) -> bytes | None:
         """The text that the commit ``head`` has at ``path``, by default at this path."""
@@ -229,10 +229,9 @@ class Heads:
 
     def lines_then(self, key: str) -> set[bytes]:
         """The lines that HEAD had when a step was recorded."""
-        text = self.at(key)
-        if text not in self._split:
-            self._split[text] = set(split_lines(text))
-        return self._split[text]
+        if key not in self._then:
+            self._then[key] = set(split_lines(self.at(key)))
+        return self._then[key]
 
     def texts(self) -> set[bytes | None]:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""

@@ -7,7 +7,7 @@ another has no merge any more: the branch would count as not merged.
 import os
 from collections.abc import Sequence
 
-from gitralph.base import nul
+from gitralph.base import files, nul
 from gitralph.base.errors import Refused
 from gitralph.base.quote import shown
 from gitralph.git import plain_index
@@ -15,6 +15,7 @@ from gitralph.git.context import Context
 from gitralph.git.typed import as_pathspec
 from gitralph.guard import question
 from gitralph.guard.question import GuardedPath
+from gitralph.hook.journal import is_oid
 
 OPERATION = "a merge"
 # Nobody types a line with more names.
@@ -28,9 +29,9 @@ def row(ctx: Context, one: GuardedPath) -> str:
     return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"
 
 
-def refuse(ctx: Context, own: str) -> None:
+def refuse(ctx: Context) -> None:
     """Refuse a merge commit of an agent that takes lines of other live sessions."""
-    found = question.judge(ctx, own)
+    found = question.judge(ctx, question.own(ctx))
     if found:
         raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
 
@@ -43,13 +44,12 @@ def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
     paths = "" if ctx.is_agent else _paths(ctx, found)
     if not paths:
         return ["git ralph status  # whose it is: a person concludes this merge"]
-    place = plain_index.given(ctx.environ, ctx.repo.index)
-    kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
-    if place is not None and place.form == plain_index.WHOLE and len(kept) > _SHOWN:
-        return []
-    add = (
-        f"git add -- {_typed(ctx, kept)} && " if place is not None and place.form == plain_index.WHOLE else ""
-    )
+    place, add = plain_index.given(ctx.environ, ctx.repo.index), ""
+    if place is not None and place.form == plain_index.WHOLE:  # with `-a` the rest is not staged yet
+        kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
+        if len(kept) > _SHOWN:
+            return []
+        add = f"git add -- {_typed(ctx, kept)} && " if kept else ""
     return [f"{add}git restore --staged -- {paths} && git commit --no-edit  # leaves them out of the merge"]
 
 
@@ -63,11 +63,22 @@ def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
 
 
 def _paths(ctx: Context, found: Sequence[GuardedPath]) -> str:
-    """The paths as a person types them; empty where the merge itself changes one, or where they are many."""
-    said = ctx.git.run("diff", "--name-only", "-z", "--no-renames", "HEAD...MERGE_HEAD")
-    merged = set(nul.rows(said))
+    """The paths as a person types them; empty where a merged branch changes one, or where they are many."""
     paths = sorted({one.path for one in found})
-    return "" if merged.intersection(paths) or len(paths) > _SHOWN else _typed(ctx, paths)
+    if len(paths) > _SHOWN:
+        return ""
+    for oid in _merged(ctx):
+        done = ctx.git.try_run("diff", "--name-only", "-z", "--no-renames", f"HEAD...{oid}")
+        # without a common commit, the branch may have changed anything
+        if done.returncode or not set(nul.rows(done.stdout)).isdisjoint(paths):
+            return ""
+    return _typed(ctx, paths)
+
+
+def _merged(ctx: Context) -> list[str]:
+    """The commits that are merged, several in an octopus (git-merge(1): `MERGE_HEAD`)."""
+    told = files.read_bytes(f"{ctx.repo.git_dir}/MERGE_HEAD", 4096).decode("ascii", "replace")
+    return [oid for oid in told.split() if is_oid(oid)]
 
 
 def _typed(ctx: Context, paths: Sequence[bytes]) -> str:

@@ -94,7 +94,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     """
     doing = ctx.repo.operation()
     if doing == in_merge.OPERATION:
-        in_merge.refuse(ctx, whose_commit.session(ctx))
+        in_merge.refuse(ctx)
     if doing not in _NARROWED_TOO:
         return []
     cleanup.unless_busy(ctx)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.commit import guard_script
 from gitralph.commit.preview import preview
@@ -22,6 +23,7 @@ from gitralph.git.hunks import DiffHunk
 from gitralph.git.run import Git
 from gitralph.git.trees import FILES, Entry
 from gitralph.records import manifests, path_records, sessions
+from gitralph.sessions import session_choice
 
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", guard_script.NARROW, "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
@@ -152,6 +154,14 @@ def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequen
             whose = [brought[line] for line in lines - known if line in brought]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
+
+
+def own(ctx: Context) -> str | None:
+    """The session that commits; None for a person, and for a launcher's session that owns nothing yet."""
+    try:
+        return session_choice.for_reading(ctx, None)
+    except Fatal:
+        return None
 
 
 def judge(ctx: Context, own: str | None) -> list[GuardedPath]:

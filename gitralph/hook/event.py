@@ -187,6 +187,14 @@ def text_of(payload: object, *keys: str) -> str | None:
     return None
 
 
+def command_of(given: object) -> str | None:
+    """The words of a shell command in a tool's input; None where it does not tell them."""
+    command = given.get("command") if isinstance(given, dict) else None
+    if command is None:
+        return None
+    return " ".join(map(str, command)) if isinstance(command, list) else str(command)
+
+
 def object_of(payload: object, key: str) -> dict[str, object]:
     """The object under ``key``, empty when there is none."""
     value = payload.get(key) if isinstance(payload, dict) else None

@@ -91,12 +91,11 @@ class Record:
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
     ``unknown_before``: the record does not know what the file held (exact ``none``). ``seen``: a pre event
     found ``before`` on disk, so the record is no old read; ``alone``: nothing was recorded between that event
-    and this one. ``mtime``, in nanoseconds, is the time of the
-    file's last write when the record was made. ``other`` is the path of a rename's other end, in JSON's form.
-    ``units`` are the names of the pieces that an undo, a redo or a restore concerns. ``model`` asked for the
-    call, where the agent tells it. ``shells`` is how far the notes on shell commands went. ``by_shell``: a
-    shell command made the change. ``may`` are the sessions that may have made it, where it is nobody's;
-    ``loose``: nobody saw the command's end.
+    and this one. ``mtime``, in nanoseconds, is the time of the file's last write when the record was made.
+    ``other`` is the path of a rename's other end, in JSON's form. ``units`` are the names of the pieces that
+    an undo, a redo or a restore concerns. ``model`` asked for the call, where the agent tells it. ``shells``
+    is how far the notes on shell commands went. ``by_shell``: a shell command made the change. ``may`` are
+    the sessions that may have made it, where it is nobody's; ``loose``: nobody saw the command's end.
     """
 
     __slots__ = (

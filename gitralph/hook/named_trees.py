@@ -1,4 +1,4 @@
-"""Finds the other worktrees of a repository that a shell command names, as by ``cd`` or ``git -C``.
+"""Finds the other worktrees of a repository in which a shell command's words lie, as after ``cd`` or ``-C``.
 
 Fast lane. A command is looked at in the worktree of its cwd, and in these: an agent may work in a worktree
 that it made while its cwd stays where it was.
@@ -6,46 +6,53 @@ that it made while its cwd stays where it was.
 
 import os
 
-from gitralph.base import gitdir
+from gitralph.base import files, gitdir
 from gitralph.base.gitdir import Place
 
 # Each costs a `git status` before the command and one after it.
 _MOST = 3
-# A shorter name stands in many commands by chance.
-_NAME = 4
-
-
-def text_of(given: object) -> str:
-    """The words of a command as an agent's event tells them; empty where it does not."""
-    command = given.get("command") if isinstance(given, dict) else None
-    return " ".join(map(str, command)) if isinstance(command, list) else str(command or "")
+# A command with more words, or more `cd`, is a script: its beginning tells where it works.
+_WORDS, _FOLDERS = 400, 4
+_APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
 
 
 def named(place: Place, cwd: str, command: str) -> list[Place]:
-    """The other worktrees whose folder a command names: by its path, or by its name alone."""
-    out = []
-    for root in _roots(place) if command else ():
-        names = [root, os.path.relpath(root, cwd)]
-        if root != os.path.dirname(place.common_dir) and len(os.path.basename(root)) >= _NAME:
-            names.append(os.path.basename(root))
-        if root != place.root and any(name in command for name in names):
-            found = gitdir.discover(root)
-            if found is not None and found.root == root and found.common_dir == place.common_dir:
-                out.append(found)
-    return out[:_MOST]
+    """The other worktrees in which a word of a command lies, as a path from the cwd or a folder it enters."""
+    roots = _roots(place) if command else []
+    found = {_root_of(path, roots) for path in _paths(os.path.realpath(cwd), command)} if roots else set()
+    places = [gitdir.discover(root) for root in sorted(found - {place.root, None}, key=str) if root]
+    return [one for one in places if one is not None and one.common_dir == place.common_dir][:_MOST]
+
+
+def _paths(cwd: str, command: str) -> list[str]:
+    """What the words of a command are as paths; no file is looked at."""
+    words = [word for word in command.translate(_APART).split()[:_WORDS] if gitdir.is_nameable(word)]
+    folders, out = [cwd], list[str]()
+    for at, word in enumerate(words):
+        paths = [os.path.normpath(os.path.join(folder, word)) for folder in folders]
+        out += paths
+        if at and words[at - 1] == "cd" and len(folders) < _FOLDERS:
+            folders.append(paths[-1])
+    return out
+
+
+def _root_of(path: str, roots: list[str]) -> str | None:
+    """The innermost of some folders that holds a path: worktrees lie in worktrees."""
+    around = [root for root in roots if path == root or path.startswith(root + "/")]
+    return max(around, key=len, default=None)
 
 
 def _roots(place: Place) -> list[str]:
-    """The folders of the main worktree and of the linked ones (gitrepository-layout(5): `worktrees`)."""
-    out = [os.path.dirname(place.common_dir)]
+    """The folders of all worktrees, where there is a linked one (gitrepository-layout(5): `worktrees`)."""
     try:
-        names = sorted(os.listdir(f"{place.common_dir}/worktrees"))
+        names = os.listdir(f"{place.common_dir}/worktrees")
     except OSError:
         return []
+    out = [place.root, os.path.dirname(place.common_dir)]
     for name in names:
         try:
-            with open(f"{place.common_dir}/worktrees/{name}/gitdir", "rb") as file:
-                out.append(os.path.realpath(os.path.dirname(os.fsdecode(file.read(4096).strip()))))
+            told = files.read_bytes(f"{place.common_dir}/worktrees/{name}/gitdir", 4096)
+            out.append(os.path.realpath(os.path.dirname(os.fsdecode(told.strip()))))
         except (OSError, ValueError):
             continue
     return out

@@ -206,10 +206,10 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[Window]
     ]
 
 
-def _found_so(rival: Window, path: bytes, texts: Texts | None) -> bool:
-    """True for a command that began when a step was done, or had ended when it began.
+def _is_apart(rival: Window, window: Window, path: bytes, texts: Texts | None) -> bool:
+    """True for a command that began when a step of ``window`` was done, or had ended before the step.
 
-    Its pictures of the file tell that.
+    Its pictures of the file tell that. A text that the file had before may have been another time's.
     """
     if texts is None:
         return False
@@ -217,9 +217,9 @@ def _found_so(rival: Window, path: bytes, texts: Texts | None) -> bool:
     began = row.before if row is not None else (rival.picture or {}).get(path)
     ended = row.after if row is not None else None
     before, after = (None if text is None else journal.text_id(text) for text in texts)
-    return (began is not None and began[0] == after is not None) or (
-        ended is not None and ended[0] == before is not None
-    )
+    if began is not None and after is not None and rival.opened > window.opened and began[0] == after:
+        return True
+    return ended is not None and before is not None and ended[0] == before
 
 
 class OthersAtWork:
@@ -366,7 +366,8 @@ def _write_one(
         disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
-            rival = {one.session for one in beside if made.op or not _found_so(one, made.path, texts)}
+            near = (w for w in beside if made.op or not _is_apart(w, call.window, made.path, texts))
+            rival = {one.session for one in near}
             may = sorted(
                 {call.window.session, *rival, *offered_to, *at_work.at(made.path, known), *with_whom}
             )

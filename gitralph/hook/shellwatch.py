@@ -15,7 +15,7 @@ from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import Layout, for_place
 from gitralph.hook import hook_git, named_trees, record, sessionfile, shellcalls, staging
-from gitralph.hook.event import Event
+from gitralph.hook.event import Event, command_of
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
@@ -186,8 +186,8 @@ def begin(
     """
     if not _is_first(lay.shell_call(session, _key(event)), event, environ):
         return
-    command, more = named_trees.text_of(event.given), list[str]()
-    for there in named_trees.named(place, event.cwd or place.root, command):
+    more, words = list[str](), command_of(event.given) or ""
+    for there in named_trees.named(place, event.cwd or place.root, words):
         key = f"{_key(event)} {there.root}"
         _open(for_place(there), session, event, there, environ, runner, key)
         more.append(key)

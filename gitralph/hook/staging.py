@@ -9,6 +9,7 @@ from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 from gitralph.hook import record
+from gitralph.hook.event import command_of
 from gitralph.hook.shellforms import CLEAN
 
 Staged = dict[str, object]
@@ -68,10 +69,9 @@ def may_stage(given: object, cwd: str | None) -> bool:
 
     What is staged while such a command runs was staged by somebody else.
     """
-    command = given.get("command") if isinstance(given, dict) else None
-    if command is None:
+    said = command_of(given)
+    if said is None:
         return True
-    said = " ".join(map(str, command)) if isinstance(command, list) else str(command)
     return "git" in said or (cwd is not None and cwd.startswith("/") and _scripts_stage(said[:_TEXT], cwd))
 
 

@@ -133,7 +133,8 @@ def _counted(
         if takes:  # what turned out to be recorded by somebody is not given
             gone = {line for line in gone if last.get(line) in (None, OFFERED)}
             fresh = {line for line in fresh if writer.get(line) in (None, OFFERED)}
-        back = fresh & last.keys() & set(has(key)) if owner is not None and fresh else frozenset[bytes]()
+        then = has(key) if owner is not None and fresh else ()
+        back = {line for line in fresh & last.keys() if line in then}
         writer.update(dict.fromkeys(fresh, owner))
         if owner is not None or None in names:
             # what others took away is brought anew; what he took himself, or came with a move, comes back,

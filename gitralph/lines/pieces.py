@@ -354,6 +354,8 @@ class _Credits(_States):
         # All lines of a hunk ask for it: an undo of 4,000 lines took 9 s without these answers.
         self.were_held = dict[tuple[int, str], bool]()
         self.are_back = dict[tuple[int, str], bool]()
+        self.are_undone = dict[tuple[int, int], bool]()
+        self.were_replaced = dict[int, bool]()
         self.returned = dict(weave.returns)
         for line in (EXISTS, NEWLINE):
             ops = weave.ops[line]
@@ -413,9 +415,14 @@ class _Credits(_States):
     def _undoes(self, line: int, hunk: int, key: str) -> bool:
         """Tell whether a hunk takes away what had come in the place of a line, and HEAD never had."""
         weave, changes = self.weave, self.changes.get(line, [])
-        instead = weave.hunks[changes[-1][0]].births if changes and not changes[-1][1] else []
-        is_undone = any(map(weave.says, instead)) and set(instead) <= set(weave.hunks[hunk].dels)
-        return is_undone and not self._was_held(changes[-1][0], key)
+        if not changes or changes[-1][1]:
+            return False
+        taker = changes[-1][0]
+        if (taker, hunk) not in self.are_undone:
+            instead = weave.hunks[taker].births
+            is_gone = any(map(weave.says, instead)) and set(instead) <= set(weave.hunks[hunk].dels)
+            self.are_undone[taker, hunk] = is_gone and not self._was_held(taker, key)
+        return self.are_undone[taker, hunk]
 
     def _is_in_head(self, line: int, key: str) -> bool:
         """Tell whether HEAD had a telling line when a step was recorded."""
@@ -480,10 +487,12 @@ class _Credits(_States):
         at, _, credit = self.changes[line][-1]
         if self.weave.owner_of(at) is None or self.weave.steps[self.weave.unit_of(at).step] in self.moves:
             return False
-        made = self.weave.hunks[credit]
-        again = (x for x in made.undels if (x, credit) not in self.put_back)
-        came = [self.weave.content(x) for x in (*made.births, *again) if self.weave.says(x)]
-        return bool(came) and not set(came).isdisjoint(self.held(GAP))
+        if credit not in self.were_replaced:
+            made, held = self.weave.hunks[credit], self.held(GAP)
+            again = (x for x in made.undels if (x, credit) not in self.put_back)
+            came = (x for x in (*made.births, *again) if self.weave.says(x))
+            self.were_replaced[credit] = any(self.weave.content(x) in held for x in came)
+        return self.were_replaced[credit]
 
     def _as_it_was(self, first: int, then: int) -> None:
         """Where an old text is back, give each line that is gone now, as it was then, its owner of then."""

@@ -462,6 +462,7 @@ def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool
         owners=found.owners,
         held=known.heads.lines,
         heads=known.heads.texts,
+        has=known.heads.lines_then,
         moved=known.moved,
     )
     return not after.refused

@@ -90,21 +90,6 @@ class Ways(NamedTuple):
                 out.append(self._line(name, None, paths, does))
         return out
 
-    def _given_back(self, refusals: Sequence[Left]) -> Iterator[str]:
-        """Give lines that moved without their session's knowledge back to it."""
-        moved = [one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines]
-        # What HEAD does not have yet would be a new file of the session's that waits for a person's lines.
-        back = moves_back(self.ctx, [one for one in moved if self.made.base.entry(one.path) is None])
-        if back:
-            yield " && ".join(back) + "  # moves it back until its lines are committed"
-            return
-        for left in moved:
-            if left.lines:
-                first, last = left.lines
-                place = f"{as_name(self.ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
-                name = shlex.quote(self.ctx.called(left.sessions[0]))
-                yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
-
     def _makers(self, paths: frozenset[bytes]) -> list[str]:
         """The other sessions whose shell commands may have made what nobody recorded there."""
         known = (self.made.states[path] for path in paths if path in self.made.states)
@@ -141,7 +126,7 @@ class Ways(NamedTuple):
         refused = frozenset(left.path for left in refusals)
         ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
         paths = refused | ends
-        out = [*self._given_back(refusals), *self._others(refusals, paths)]
+        out = [*given_back(self.ctx, self.made, refusals), *self._others(refusals, paths)]
         out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
         if self.request.by_person:
             return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
@@ -163,10 +148,20 @@ class Ways(NamedTuple):
         return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
 
 
-def moves_back(ctx: Context, refusals: Iterable[Left]) -> list[str]:
-    """The commands that give files their old names again, whose sessions knew nothing of the move."""
-    moved = (one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines)
-    return [_moved_back(ctx, one) for one in moved]
+def given_back(ctx: Context, made: Draft, refusals: Iterable[Left]) -> Iterator[str]:
+    """How a person gives lines back to their session that moved without its knowledge."""
+    moved = [one for one in refusals if one.why.kind is Kind.LINES_OF_GONE and one.lines]
+    # What HEAD does not have yet would be a new file of the session's that waits for a person's lines.
+    back = [_moved_back(ctx, one) for one in moved if made.base.entry(one.path) is None]
+    if back:
+        yield " && ".join(back) + "  # moves it back until its lines are committed"
+        return
+    for left in moved:
+        if left.lines:
+            first, last = left.lines
+            place = f"{as_name(ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
+            name = shlex.quote(ctx.called(left.sessions[0]))
+            yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
 
 
 def _moved_back(ctx: Context, left: Left) -> str:

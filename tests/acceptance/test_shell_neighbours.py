@@ -842,3 +842,48 @@ def test_a_file_that_a_pull_renames_is_not_moved_by_the_command_that_pulls(repo:
     assert repo.commit("S2").paths == {"k": "M"}
     assert _text(repo, "k") == changed(3, "three of S2")
     assert repo.commit(None, "--mine", "--", "k").paths == {"k": "M"}
+
+
+@pytest.mark.parametrize("command", ["true w-tree-2 2w-tree", "cat tests/w-tree/x", "cd .. && ls"])
+def test_a_command_whose_words_lie_in_no_other_worktree_has_no_part_there(repo: Repo, command: str) -> None:
+    """What a person does there meanwhile is his."""
+    tree = repo.worktree("w-tree")
+    shell = Shell(repo, "S1", command).begin()
+    tree.write("a", changed(3, "three of the person"))
+    shell.end()
+    assert tree.commit("S1").status == "nothing"
+    assert tree.commit(None, "--mine").paths == {"a": "M"}
+
+
+def test_a_command_that_goes_to_another_worktree_step_by_step(repo: Repo) -> None:
+    tree = repo.worktree("w-tree")
+    shells.run(repo, "S1", "cd .. && cd w-tree && sed -i 's/line 3$/three/' a")
+    assert tree.commit("S1").paths == {"a": "M"}
+
+
+def test_a_registration_that_is_no_file_stops_no_hook(repo: Repo) -> None:
+    """A fifo, which a hook would wait for, and a name with bytes that no path has."""
+    tree = repo.worktree("w-tree")
+    (repo.common / "worktrees/odd").mkdir()
+    os.mkfifo(repo.common / "worktrees/odd/gitdir")
+    (repo.common / "worktrees/odd2").mkdir()
+    (repo.common / "worktrees/odd2/gitdir").write_bytes(b"/a\0b/.git\n")
+    shells.run(repo, "S1", f"cd {tree.root} && sed -i 's/line 3$/three/' a; printf '\\0'")
+    shutil.rmtree(repo.common / "worktrees/odd")
+    shutil.rmtree(repo.common / "worktrees/odd2")
+    assert tree.commit("S1").paths == {"a": "M"}
+
+
+def test_a_text_that_stood_there_once_does_not_clear_a_command_that_began_before(repo: Repo) -> None:
+    """S2's command found the text that S1's step made, but began first: it may have made it again."""
+    repo.write("a", changed(3, "three"))
+    two = Shell(repo, "S2").begin()
+    repo.write("a", TEN)
+    one = Shell(repo, "S1").begin()
+    repo.write("a", changed(3, "three"))
+    repo.edit("S3", "a", changed(3, "three", EIGHT))
+    one.end()
+    two.end()
+    assert repo.commit("S1").left == {"a": "contested"}
+    assert repo.commit("S3").paths == {"a": "M"}
+    assert _text(repo, "a") == EIGHT

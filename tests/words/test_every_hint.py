@@ -781,7 +781,7 @@ _NO_AGENT = frozenset(
         "cli.guard._all_the_same",
         "guard.in_merge.after",
         "words.ways_out.commit_of",
-        "words.ways_out.Ways._given_back",
+        "words.ways_out.given_back",
         "words.ways_out.Ways._whole",
         "tasks.loop.summary.next_steps",
     ]

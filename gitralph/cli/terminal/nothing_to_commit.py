@@ -8,7 +8,6 @@ from gitralph.base.quote import few
 from gitralph.cli.terminal import output
 from gitralph.commit.preview import preview
 from gitralph.decide import decision
-from gitralph.decide.decision import Left
 from gitralph.decide.request import Request, Result
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec, can_be_typed
@@ -45,13 +44,15 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
         output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
 
 
-def _barred(ctx: Context, paths: Sequence[bytes]) -> list[Left]:
-    """What a person's commit of these paths would refuse."""
+def _barred(ctx: Context, paths: Sequence[bytes]) -> tuple[set[bytes], list[str]]:
+    """Those of some paths that a person's commit would refuse, and what a person types first."""
     wanted = set(paths)
     request = Request(decision.UNRECORDED, match=lambda found: [one for one in found if one in wanted])
     _, made, bench = preview(ctx, request)
     with bench:
-        return [left for left in made.left if left.refuses]
+        refusals = [left for left in made.left if left.refuses]
+        # lines that somebody moved with their file are no person's: the file goes back first
+        return {left.path for left in refusals}, list(ways_out.given_back(ctx, made, refusals))
 
 
 def _counted(paths: Sequence[bytes]) -> str:
@@ -65,20 +66,17 @@ def _ways(
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
     yours = [path for path in known if path not in made]
-    barred = _barred(ctx, yours) if yours and not ctx.is_agent else []
-    yours = [path for path in yours if path not in {left.path for left in barred}]
-    # lines that somebody moved with their file are no person's: the file goes back first
-    out += [
-        f"{one}  # moves it back until its lines are committed" for one in ways_out.moves_back(ctx, barred)
-    ]
+    barred, back = _barred(ctx, yours) if yours and not ctx.is_agent else (set[bytes](), [])
+    yours = [path for path in yours if path not in barred]
+    out += back
     if yours and not ctx.is_agent:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         # plain git would take a session's line along from a file that somebody moved
         given = " ".join(as_pathspec(ctx, path) for path in yours)
         out.append(f"git ralph commit --mine{said} -- {given}  # they are yours")
     # to assign, `a:1` means line 1 of a
-    loose = [path for path in known if path not in {left.path for left in barred}]
-    mine = " ".join(as_name(ctx, path) for path in loose if b":" not in path)
+    loose = (path for path in known if path not in barred and b":" not in path)
+    mine = " ".join(as_name(ctx, path) for path in loose)
     if mine and session is not None and not ctx.is_agent:
         out.append(
             f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"
