@@ -8,7 +8,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
 from gitralph.decide.inputs import Scene, read_blob, records_of, uses
-from gitralph.git import history, refs
+from gitralph.git import history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, Record, replay
@@ -245,7 +245,7 @@ def _is_all_own(scene: Scene, state: PathState) -> bool:
         return False
     then = history.entry_at(scene.repo, first.head, state.path) if first.head else None
     is_from_head = isinstance(then, Entry) and then.oid.decode() == first.before
-    return is_from_head and refs.contains(scene.repo, refs.Head(None, scene.head), first.head or "")
+    return is_from_head and scene.contains(first.head or "")
 
 
 def _whole(scene: Scene, state: PathState) -> Outcome:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from gitralph.base import files, nul
@@ -21,7 +21,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision
 from gitralph.decide.decision import Left, Use
-from gitralph.git import blobs, history, uncommitted
+from gitralph.git import blobs, history, refs, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.context import Context
@@ -144,6 +144,14 @@ class Scene(Question):
                 with contextlib.suppress(GitError):  # as of git-lfs without its server
                     found.add(text_id(blobs.working_form(self.repo.git.at(self.repo.root), path, entry)))
         return self._head_ids[path]
+
+    @cached_property
+    def contains(self) -> Callable[[str], bool]:
+        """Tells whether a commit is HEAD or before it; where records began is asked for all paths at once."""
+        begun = (state.journal.records[0].head for state in self.states.values() if state.journal.records)
+        if self.head is not None:
+            refs.look_up(self.repo, self.head, (oid for oid in begun if oid is not None))
+        return partial(refs.contains, self.repo, refs.Head(None, self.head))
 
     def is_as_in_head(self, path: bytes) -> bool:
         """True when git would store the file just as HEAD has it."""

@@ -454,10 +454,9 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
     if holds(scene.reader.entry(state.path)):
         return True
-    head = refs.Head(None, scene.head)
     commits = dict.fromkeys(r.head for r in since[1:] if r.head is not None)
     return any(
-        holds(history.entry_at(scene.repo, commit, state.path)) and refs.contains(scene.repo, head, commit)
+        holds(history.entry_at(scene.repo, commit, state.path)) and scene.contains(commit)
         for commit in commits
     )
 
@@ -472,11 +471,8 @@ def is_back(scene: Scene, state: PathState) -> bool:
         return False
     commits = [*(r.head for r in state.journal.records), *(oid for _, oid in commit_log.heads(state.journal))]
     then = {oid: history.entry_at(scene.repo, oid, state.path) for oid in dict.fromkeys(commits) if oid}
-    head = refs.Head(None, scene.head)
-    return any(
-        isinstance(entry, Entry) and entry.oid.decode() == now and refs.contains(scene.repo, head, oid)
-        for oid, entry in then.items()
-    )
+    same = (oid for oid, entry in then.items() if isinstance(entry, Entry) and entry.oid.decode() == now)
+    return any(map(scene.contains, same))
 
 
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
@@ -566,7 +562,7 @@ def _from_old_path(
 
 def _went_back(scene: Scene, since: str | None) -> bool:
     """True where HEAD is an ancestor of what it was."""
-    if since is None or scene.head is None or since == scene.head:
+    if since is None or scene.head is None or scene.contains(since):
         return False
     return refs.contains(scene.repo, refs.Head(None, since), scene.head)
 

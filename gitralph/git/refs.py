@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
@@ -324,6 +324,17 @@ def contains(repo: Repository, head: Head, oid: str) -> bool:
     if code in (0, 1):  # else one of them does not exist, and may come
         repo.ancestry[oid, head.oid] = code == 0
     return code == 0
+
+
+def look_up(repo: Repository, head: str, oids: Iterable[str]) -> None:
+    """Let :func:`contains` know of many commits by one process: one for each of 200 took 0.7 s."""
+    unknown = sorted({oid for oid in oids if oid != head and (oid, head) not in repo.ancestry})
+    asked = "".join(f"{oid}\n" for oid in [*unknown, f"^{head}"]).encode()
+    done = repo.git.try_run("rev-list", "--stdin", stdin=asked) if len(unknown) > 1 else None
+    if done is None or done.returncode:  # one of them does not exist, and may come
+        return
+    ahead = set(done.stdout.decode().split())
+    repo.ancestry.update({(oid, head): oid not in ahead for oid in unknown})
 
 
 def left_from(repo: Repository, ref: str | None, oid: str) -> bool:

@@ -115,3 +115,38 @@ def test_a_merge_that_takes_nothing_of_others_passes(merging: Repo, environ: dic
     merging.git("add", "f")
     assert commit(merging, environ, env=AGENT) == ""
     assert is_merged_without_theirs(merging)
+
+
+def test_no_hint_takes_a_file_out_that_the_second_of_two_merged_branches_changed(
+    merging: Repo, environ: dict[str, str]
+) -> None:
+    """In an octopus git names several commits."""
+    merging.ralph("install", "--guard=warn")
+    told = merging.git("rev-parse", "other").strip()
+    blob = merging.git("hash-object", "-w", "--stdin", stdin=b"another\n").strip()
+    made = f"100644 blob {blob}\tg\n".encode()
+    tree = merging.git("mktree", stdin=made).strip()
+    more = merging.git("commit-tree", "-p", "main~1", "-m", "more", tree).strip()
+    (merging.git_dir / "MERGE_HEAD").write_text(f"{told}\n{more}\n")
+    merging.git("add", "-A")
+    assert "hint:" not in commit(merging, environ)
+
+
+def test_a_merge_without_a_common_commit_is_judged_without_a_hint(
+    merging: Repo, environ: dict[str, str]
+) -> None:
+    merging.ralph("install", "--guard=narrow")
+    tree = merging.git("rev-parse", "other^{tree}").strip()
+    alone = merging.git("commit-tree", "-m", "alone", tree).strip()
+    (merging.git_dir / "MERGE_HEAD").write_text(f"{alone}\n")
+    merging.git("add", "-A")
+    assert TAKES in commit(merging, environ, code=1, env=AGENT)
+    assert "hint:" not in commit(merging, environ)
+
+
+def test_an_agent_of_no_known_session_merges_where_it_takes_nothing_of_others(
+    merging: Repo, environ: dict[str, str]
+) -> None:
+    merging.ralph("install", "--guard=narrow")
+    merging.git("add", "f")
+    assert commit(merging, environ, env={"RALPH_SESSION": "not-yet", "RALPH_TRACKING": "1"}) == ""
