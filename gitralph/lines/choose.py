@@ -55,7 +55,7 @@ from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, LineNote, Reason, Separation, Step
-from gitralph.lines.text import ends_with_newline, split_lines, words
+from gitralph.lines.text import ends_with_newline, split_lines, with_open_end, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 
@@ -265,4 +265,4 @@ def _text(choice: Attempt, shown: list[int]) -> bytes:
             is_complete = is_complete or choice.weave.content(shown[-1]) != ends[0][-1]
     elif not known.in_head[NEWLINE]:
         is_complete = False  # neither text ends with a newline
-    return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
+    return text if is_complete else with_open_end(text)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Sequence
 
 from gitralph.lines.linediff import Range, hunks
 from gitralph.lines.terms import FORMATTED, Step
-from gitralph.lines.text import all_words, difference, ends_with_newline, split_lines
+from gitralph.lines.text import all_words, difference, ends_with_newline, split_lines, with_open_end
 
 Held = Callable[[str], Container[bytes]]
 
@@ -56,8 +56,10 @@ def _with_form(step: Step, writer: dict[bytes, str | None], held: Held) -> bytes
         )
         at = high
     text += old[at:]
-    end = b"\n" if ends_with_newline(step.before) else b""
-    return step.before if text == old else b"\n".join(text) + end
+    if text == old:
+        return step.before
+    made = b"\n".join([*text, b""])
+    return made if ends_with_newline(step.before) else with_open_end(made)
 
 
 def _paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:

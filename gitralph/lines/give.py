@@ -18,7 +18,7 @@ from gitralph.lines.bonds import Bonds
 from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import Step, Take
-from gitralph.lines.text import ends_with_newline
+from gitralph.lines.text import ends_with_newline, split_lines, with_open_end
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE
 
 
@@ -211,7 +211,7 @@ def without(
     if not text and head is None and all(change.file for change in chosen):
         return None, []
     complete = ends_with_newline(head if worktree is None or any(c.end for c in chosen) else worktree)
-    return (text if complete else text.removesuffix(b"\n").removesuffix(eol[:-1])), places
+    return (text if complete else with_open_end(text).removesuffix(eol[:-1])), places
 
 
 def _adds(change: Unrecorded | None) -> bool:
@@ -219,9 +219,9 @@ def _adds(change: Unrecorded | None) -> bool:
 
 
 def _lines(text: bytes | None, eol: bytes) -> list[bytes]:
-    lines = (text or b"").split(b"\n")
-    last = lines.pop()
-    return [line + b"\n" for line in lines] + ([last + eol] if last else [])
+    only = text is not None and b"\n" not in text
+    lines = split_lines(text)
+    return [line.removesuffix(eol[:-1]) + eol for line in lines] if only else [line + b"\n" for line in lines]
 
 
 def takes(
@@ -234,14 +234,14 @@ def takes(
     """
     found: list[Take] = []
     shift, done, rebuilt = 0, 0, list[bytes]()
+    olds, news = (split_lines(b"".join(each)) for each in (before, after))
     for start, removed, added in places:
         if start < done or start + removed > len(before):
             return None
         at = start + shift
         rebuilt += [*before[done:start], *after[at : at + added]]
         shift, done = shift + added - removed, start + removed
-        old = [line.removesuffix(b"\n") for line in before[start:done]]
-        new = [line.removesuffix(b"\n") for line in after[at : at + added]]
+        old, new = olds[start:done], news[at : at + added]
         while old and new and old[0] == new[0]:  # these lines stand there only for the newline after them
             del old[0], new[0]
             at += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import compress, islice
 
+from gitralph.lines.text import with_open_end
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
 
 Flags = bytearray
@@ -57,17 +58,13 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
         return None
     numbers = map(weave.line.__getitem__, compress(order, map(shown.__getitem__, order)))
     lines = map(weave.texts.__getitem__, numbers)
-    pieces, last = [], b""
+    pieces = list[bytes]()
     # Join piece by piece: `bytes.join` keeps 80 bytes for each part until it is done, 80 MB for a million
     # lines.
     while piece := list(islice(lines, _PIECE)):
         pieces.append(b"\n".join(piece))
-        last = piece[-1]
     if not pieces:
         return b""
-    # An empty last line exists only if a newline ends it, also where the session that left the file's end
-    # open stays out.
-    if shown[NEWLINE] or not last:
-        # with an empty last part `join` ends the last line as well
-        pieces.append(b"")
-    return b"\n".join(pieces)
+    # with an empty last part `join` ends the last line as well
+    text = b"\n".join([*pieces, b""])
+    return text if shown[NEWLINE] else with_open_end(text)

@@ -29,7 +29,7 @@ from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Held
 from gitralph.lines.terms import OFFERED, UNRECORDED, Step, Take
-from gitralph.lines.text import difference, has_words, is_telling, split_lines, words
+from gitralph.lines.text import complete, difference, has_words, is_telling, split_lines, words
 
 _FEW = 8
 """At most so many lines are looked for one by one; for more a text is taken apart.
@@ -333,7 +333,7 @@ def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
     if text is None or len(asked) > _FEW:
         return Counter(filter(asked.__contains__, split_lines(text)))
     found = Counter[bytes]()
-    text = b"\n" + text + b"\n"
+    text = b"\n" + complete(text)
     for line in asked:
         at, whole = -1, b"\n" + line + b"\n"
         while (at := text.find(whole, at + 1)) >= 0:

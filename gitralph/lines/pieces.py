@@ -19,7 +19,7 @@ from functools import cached_property
 from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
 from gitralph.lines.terms import GAP, Step
-from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
+from gitralph.lines.text import complete, ends_with_newline, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Collection[bytes]]
@@ -135,7 +135,7 @@ class Pieces(_States):
             waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
             told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
             texts = [text for text in self.heads() if text]
-            texts = [text for text in texts if any(x in b"\n" + text for x in told)]
+            texts = [text for text in texts if any(x in b"\n" + complete(text) for x in told)]
             self.parts[unit] = [set(split_lines(text)) for text in texts]
         return self.parts[unit]
 

@@ -24,7 +24,7 @@ from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
 from gitralph.lines.terms import FORMATTED, UNRECORDED, LeftEdit, Reversal, Step, step_of
-from gitralph.lines.text import all_words, difference, is_telling, split_lines
+from gitralph.lines.text import all_words, difference, is_telling, split_lines, with_open_end
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 Way = Literal["undo", "redo", "restore"]
@@ -468,7 +468,7 @@ class _Turn:
             return None
         lines = [self.weave.content(line) for line in self.lines()]
         text = b"".join(line + b"\n" for line in lines)
-        return text if self.is_complete() or not lines[-1] else text[:-1]
+        return text if self.is_complete() else with_open_end(text)
 
     def lines(self) -> list[int]:
         """The lines of the file afterwards."""

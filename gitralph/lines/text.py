@@ -1,7 +1,8 @@
 """Lines and words of a text, as bytes.
 
 A text is a list of lines, and whether the last one ends with a newline. So appending to a file without a last
-newline does not change its last line. Nothing here may decode: a file may hold any bytes.
+newline does not change its last line. Without a newline it counts as ended like the line before it, by CRLF
+or LF. Nothing here may decode: a file may hold any bytes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def split_lines(text: bytes | None) -> list[bytes]:
     # A text that ends with a newline has no empty last line (POSIX: a line ends with its newline).
     if not lines[-1]:
         lines.pop()
+    elif len(lines) > 1 and lines[-2].endswith(b"\r"):
+        lines[-1] += b"\r"
     return lines
 
 
@@ -62,10 +65,22 @@ def is_telling(line: bytes) -> bool:
 
 
 def complete(text: bytes | None) -> bytes:
-    """Return the text with a newline after its last line."""
+    """Return the text with a newline after its last line, CRLF where the line before it ends so."""
     if not text:
         return b""
-    return text if text.endswith(b"\n") else text + b"\n"
+    if text.endswith(b"\n"):
+        return text
+    return text + (b"\r\n" if text[: text.rfind(b"\n") + 1].endswith(b"\r\n") else b"\n")
+
+
+def with_open_end(text: bytes) -> bytes:
+    """Return a complete text without the newline of its last line; :func:`complete` gives it again.
+
+    An empty last line exists only if a newline ends it.
+    """
+    at = text.rfind(b"\n", 0, -1) + 1
+    end = b"\r\n" if text.endswith(b"\r\n") and text[:at].endswith(b"\r\n") else b"\n"
+    return text[: -len(end)] if len(text) - at > len(end) else text
 
 
 def common_lines(old: bytes, new: bytes) -> tuple[int, int]:

@@ -62,6 +62,20 @@ def test_crlf_already_in_head(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
+def test_who_appends_to_crlf_without_a_newline_at_its_end_has_his_line_alone(repo: Repo) -> None:
+    repo.write("dos", "a\r\nb\r\ne")
+    repo.commit_all("dos")
+    repo.edit("S2", "dos", "a\r\nb\r\ne2 of s2")
+    repo.write("dos", "a\r\nb\r\ne2 of s2\r\nother words of a person")
+    repo.commit("S2")
+    assert repo.blob("dos") == b"a\r\nb\r\ne2 of s2"
+    repo.ralph("commit", "--mine", "-m", "mine")
+    assert repo.blob("dos") == b"a\r\nb\r\ne2 of s2\r\nother words of a person"
+    repo.edit("S2", "dos", "a\r\nb\r\ne2 of s2\r\nother words of a person\r\nlast")
+    repo.ralph("undo", "--session", "S2")
+    assert repo.read("dos") == b"a\r\nb\r\ne2 of s2\r\nother words of a person"
+
+
 def test_line_ends_and_encodings_by_attribute_as_git_add(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=crlf\n*.u16 text working-tree-encoding=UTF-16LE\n")
     repo.write("d/.gitattributes", "*.txt -text\n")

@@ -104,6 +104,18 @@ def test_crlf_file() -> None:
     assert world.commit("a").text == crlf.replace(line(5)[:-1], b"by a")
 
 
+def test_crlf_file_without_a_newline_at_its_end() -> None:
+    """The editor ends the last line when a line is added behind it; that is no change of that line."""
+    start = b"1\r\n2\r\n3"
+    world = World(start)
+    world.edit("a", b"1\r\n2\r\n3 by a")
+    world.edit("b", b"1\r\n2\r\n3 by a\r\n4 by b")
+    assert world.commit("b").text == b"1\r\n2\r\n3\r\n4 by b"
+    assert world.commit("a").text == world.disk
+    world.edit("a", b"1\r\n2\r\n3 by a\r\n")
+    assert world.commit("a").text == world.disk
+
+
 def test_mixed_line_ends() -> None:
     mixed = TEN.replace(line(5), line(5)[:-1] + b"\r\n").replace(line(7), line(7)[:-1] + b"\r\n")
     world = World(mixed)

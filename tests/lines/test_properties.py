@@ -19,7 +19,15 @@ from gitralph.lines.materialize import flags_of, states, text_of
 from gitralph.lines.net import ever_repeated
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
-from gitralph.lines.text import common_lines, complete, difference, is_telling, split_lines, words
+from gitralph.lines.text import (
+    common_lines,
+    complete,
+    difference,
+    is_telling,
+    split_lines,
+    with_open_end,
+    words,
+)
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"}", b"", b"long line", b"\xff\0", b"d\r"]))
 TEXTS = st.one_of(
@@ -131,6 +139,17 @@ def test_any_order_ends_at_a_file_without_a_newline_at_its_end(
 ) -> None:
     made, disk = committed(history, ["s1", "s2", "s3"])
     assert made == disk
+
+
+@given(st.lists(st.sampled_from([b"a", b"", b"\r", b"b\r", b"\rc", b"\r\r"])).map(b"\n".join))
+def test_a_last_line_without_its_newline_ends_as_the_line_before_it(text: bytes) -> None:
+    whole = complete(text)
+    assert split_lines(text) == split_lines(whole)
+    if text and not text.endswith(b"\n"):
+        assert with_open_end(whole) == text
+        assert whole.removeprefix(text) == (
+            b"\r\n" if b"\r\n" in text[: text.rfind(b"\n") + 1][-2:] else b"\n"
+        )
 
 
 @given(HISTORY, TEXTS, TEXTS, st.booleans(), st.booleans(), st.data())
