@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.commit.hooks import Taken
@@ -84,12 +85,40 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
     )
 
 
+def refused_to_person(ctx: Context, paths: Iterable[bytes]) -> tuple[list[Left], list[str]]:
+    """Of some paths those that a person's commit would refuse, and what to type first."""
+    wanted, here = set(paths), os.fsdecode(ctx.repo.prefix) or os.curdir
+    named = tuple(os.path.relpath(os.fsdecode(path), here) for path in wanted)
+    request = Request(decision.UNRECORDED, match=lambda found: list(wanted.intersection(found)), named=named)
+    _, made, bench = preview(ctx, request)
+    with bench:
+        refusals = [left for left in made.left if left.refuses]
+        # lines that somebody moved with their file are no person's: the file goes back first
+        return refusals, list(ways_out.given_back(ctx, made, refusals))
+
+
 def _hints(ctx: Context, made: Draft) -> list[str]:
     given = ways_out.for_what_is_kept(ctx, made.session, made.outcomes)
     # Nothing stands in the way, so no hint is needed.
     if all(left.reason == decision.UNCHANGED for left in made.left):
         return given
-    return [*ways_out.after_leaving(ctx, made.session, made.left), *given]
+    moved, back = _moved_away(ctx, made)
+    left = [one for one in made.left if one.path not in moved]
+    return [*back, *ways_out.after_leaving(ctx, made.session, left), *given]
+
+
+def _moved_away(ctx: Context, made: Draft) -> tuple[set[bytes], list[str]]:
+    """The files that are gone whose lines stand in a new one, and how that goes back.
+
+    To bring them back from HEAD would leave a copy, whose lines are nobody's then.
+    """
+    gone = {one.path for one in made.left if one.reason == decision.GONE}
+    if not gone or ctx.is_agent or made.by_person:
+        return set(), []
+    found = uncommitted.dirty(ctx.repo, ctx.config)
+    fresh = [path for path in found if made.base.lookup_safe(path) is None and path not in made.states]
+    refusals, back = refused_to_person(ctx, fresh) if fresh else ([], [])
+    return gone & {one.why.path for one in refusals if one.why.kind is Kind.LINES_OF_GONE}, back
 
 
 def _notes(ctx: Context, made: Draft) -> list[str]:

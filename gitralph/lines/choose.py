@@ -238,6 +238,8 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     units |= set(filter(choice.writes, choice.included))
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
+    # what goes along in its correction goes
+    units |= {known.brought_by(x) for unit in followed for x in known.taken(unit)} & choice.own
     told = followed - choice.formatted.keys()
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | told}
     notes = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from gitralph.base.layout import Layout
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Journal, Record
-from gitralph.records import commit_log, manifests
+from gitralph.records import commit_log, manifests, moved_back
 
 # In bytes. This bounds memory, not use: no file of ours comes near it, but a foreign one may.
 _LIMIT = 1 << 30
@@ -145,8 +146,8 @@ def journal_bytes(layout: Layout, path: bytes) -> int:
         return 0
 
 
-def _by_session(found: PathState) -> None:
-    for record in found.journal.records:
+def _by_session(found: PathState, records: Iterable[Record] | None = None) -> None:
+    for record in found.journal.records if records is None else records:
         if record.op != GAP:  # a gap is nobody's
             found.records.setdefault(record.session, []).append(record)
 
@@ -160,10 +161,24 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
             found.manifest_upto[claim.session] = claim.upto(path)
         if _is_bare(claim, found):
             found.bare.add(claim.session)
+    _count_moved_back(layout, found)
     first, last = first_arrival(found.journal), last_arrival(found.journal)
     for to in (first, None if last is first else last):
         found.came_with.update(_came_with(layout, path, to))
     return found
+
+
+def _count_moved_back(layout: Layout, state: PathState) -> None:
+    """Count what was recorded while a file was away, and came back, at the path where it was."""
+
+    def journal_of(path: bytes) -> Journal:
+        return read_journal(layout, path)
+
+    found = moved_back.in_place(state.journal.records, state.path, journal_of)
+    if found is not None:
+        counted, state.journal.records[:] = found
+        state.records.clear()
+        _by_session(state, counted)
 
 
 def tells_of_a_move(layout: Layout, path: bytes) -> bool:
@@ -293,12 +308,12 @@ def recorded_paths(
     todo = list(out.values())
     seen = set(out)
     for state in todo:
-        for record in state.journal.records:
+        for record in itertools.chain(*state.records.values()):
             to = record.other_path if record.op == "rename-from" else None
             if to is not None and to not in seen:
                 seen.add(to)
                 todo.append(path_state(layout, to, []))
-                if not todo[-1].came_with.isdisjoint(sessions):
+                if not todo[-1].owners().isdisjoint(sessions):
                     out[to] = todo[-1]
     return out
 

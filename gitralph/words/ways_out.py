@@ -161,7 +161,8 @@ def given_back(ctx: Context, made: Draft, refusals: Iterable[Left]) -> Iterator[
             first, last = left.lines
             place = f"{as_name(ctx, left.path)}:{first}" + (f"-{last}" if last > first else "")
             name = shlex.quote(ctx.called(left.sessions[0]))
-            yield f"git ralph assign --to {name} -- {place}  # gives them back; then the rest is yours"
+            rest = "the rest is yours" if len(left.sessions) == 1 else "look again, others' lines are there"
+            yield f"git ralph assign --to {name} -- {place}  # gives them back; then {rest}"
 
 
 def _moved_back(ctx: Context, left: Left) -> str:

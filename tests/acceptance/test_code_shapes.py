@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.repo import Repo
+from tests.support.texts import TEN, changed
 
 JS = "import fs;\n\n" + "\n".join(
     f"function base_{name}() {{\n  return {number};\n}}\n" for number, name in enumerate("abc", 1)
@@ -164,3 +165,13 @@ def test_one_of_two_equal_lines_that_a_commit_lost_comes_back(repo: Repo) -> Non
     _stage_and_commit(repo, "  }\n  if (x) {\n")
     repo.commit("S2")
     assert repo.blob("f") == repo.read("f")
+
+
+def test_a_line_that_was_committed_in_its_correction_is_left_to_nobody(repo: Repo) -> None:
+    """The next commit, of another file, said that somebody had changed it."""
+    repo.edit("S1", "a", TEN + "def g( q ):\n  return q+6\n")
+    repo.write("a", TEN + "def g(q):\n    return q + 6\n")
+    assert "the correction goes along" in repo.commit("S1").notes
+    repo.write("a", changed() + "def g(q):\n    return q + 6\n")
+    repo.edit("S1", "new", "one\n")
+    assert repo.commit("S1").notes == ""

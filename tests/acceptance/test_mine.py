@@ -327,6 +327,30 @@ def test_a_move_of_a_sessions_lines_that_is_not_committed_is_taken_back_by_the_h
     assert repo.commit("S1").paths == {"sub/e": "M"}
 
 
+def test_a_session_is_told_how_a_file_that_somebody_moved_comes_back(repo: Repo) -> None:
+    """From HEAD it came back beside the moved one, whose lines of sessions were nobody's then."""
+    repo.edit("S1", "a", changed(l3="three of S1"))
+    repo.edit("S2", "a", changed(l3="three of S1", l8="eight of S2"))
+    repo.file("a").rename(repo.file("q"))
+    said = repo.ralph("commit", "--session", "S1", "-m", "x").said
+    assert "git checkout" not in said
+    (hint,) = (line for line in said.splitlines() if line.startswith("hint: "))
+    assert hint.startswith("hint: mv -- q a")
+    subprocess.run(["/bin/sh", "-c", hint.removeprefix("hint: ")], cwd=repo.root, env=repo.env, check=True)
+    assert repo.commit("S1").paths == {"a": "M"} == repo.commit("S2").paths
+    repo.edit("S1", "a", changed(l3="3 of S1", l8="eight of S2"))
+    repo.edit("S2", "a", changed(l3="3 of S1", l8="8 of S2"))
+    repo.git("mv", "a", "q")
+    repo.git("commit", "-qm", "moved")
+    asked = [repo.ralph("commit", "--session", "S1", "-m", "x").said]
+    for line in [3, 8]:
+        (hint,) = (row for row in asked[-1].splitlines() if row.startswith("hint: git ralph assign"))
+        assert f"q:{line} " in hint
+        repo.ralph(*shlex.split(hint.removeprefix("hint: git ralph "), comments=True))
+        asked.append(repo.run("commit", "--mine", "-m", "x").said)
+    assert ["the rest is yours" in said for said in asked] == [False, True, False]
+
+
 def test_what_a_hook_rewrote_in_a_sessions_commit_is_not_taken_back(repo: Repo) -> None:
     """The hook ran beside the worktree, so the file has the line of before, which is no person's."""
     hook = repo.git_dir / "hooks" / "pre-commit"

@@ -2,6 +2,7 @@
 
 import itertools
 import shlex
+from collections.abc import Callable
 
 import pytest
 
@@ -584,18 +585,78 @@ def test_who_moved_lines_of_others_does_not_commit_them_where_another_moved_them
     assert not _in_head(repo, "of S1")
 
 
-@pytest.mark.parametrize("names", [["b"], ["z", "new"]])
-def test_no_file_with_others_lines_is_committed_empty(repo: Repo, names: list[str]) -> None:
-    """A new file is moved over a file of HEAD, or there and back by two sessions."""
+def test_no_file_with_others_lines_is_committed_empty(repo: Repo) -> None:
+    """A new file is moved over a file of HEAD."""
     repo.edit("S1", "new", NEW)
-    for old, name, mover in zip(["new", *names], names, ["S2", "S3"], strict=False):
-        repo.rename(mover, old, name)
-    mover = "S2" if len(names) == 1 else "S3"
-    answer = repo.ralph("commit", "--session", mover, "-m", "x", code=4)
+    repo.rename("S2", "new", "b")
+    answer = repo.ralph("commit", "--session", "S2", "-m", "x", code=4)
     assert "with lines of session 'generic-1'" in answer.said
     hint = next(row for row in answer.said.split("\n") if "--whole-file" in row)
     repo.ralph(*shlex.split(hint.partition("  #")[0])[3:])
-    assert repo.blob(names[-1]) == NEW.encode()
+    assert repo.blob("b") == NEW.encode()
+
+
+def test_a_new_file_that_others_move_there_and_back_is_its_makers(repo: Repo) -> None:
+    repo.edit("S1", "new", NEW)
+    repo.rename("S2", "new", "z")
+    repo.rename("S3", "z", "new")
+    assert [repo.commit(name).status for name in ("S2", "S3")] == ["nothing", "nothing"]
+    assert repo.commit("S1").paths == {"new": "A"} == repo.changes()
+    assert repo.blob("new") == NEW.encode()
+
+
+_BACK: dict[str, Callable[[Repo, str, str, str], object]] = {
+    "tool": lambda repo, old, new, who: repo.rename(who, old, new),
+    "shell": lambda repo, old, new, who: shells.run(repo, who, f"mv {old} {new}"),
+    "git": lambda repo, old, new, who: shells.run(repo, who, f"git mv {old} {new}"),
+}
+
+
+@pytest.mark.parametrize("movers", [("S1", "S1"), ("S1", "S3")])
+@pytest.mark.parametrize("by", list(_BACK))
+def test_who_moves_a_file_away_and_back_has_no_part_in_what_was_edited_there(
+    repo: Repo, by: str, movers: tuple[str, str]
+) -> None:
+    """Neither could commit, and an undo of the moves took a person's and a session's line off the disk."""
+    repo.edit("S4", "a", changed(2, "two of S4"))
+    _BACK[by](repo, "a", "k", movers[0])
+    repo.edit("S2", "k", changed(2, "two of S4").replace("line 5\n", "five of S2\n"))
+    mine = changed(2, "two of S4").replace("line 5\n", "five of S2\n").replace("line 9\n", "nine of mine\n")
+    repo.write("k", mine)
+    _BACK[by](repo, "k", "a", movers[1])
+    assert (repo.pending("S2"), repo.pending("S1"), repo.pending("S4")) == (["a"], [], ["a"])
+    repo.run("undo", "--session", "S1")
+    assert repo.read("a") == mine.encode()
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"a": "M"} == repo.changes()
+    assert repo.blob("a") == changed(5, "five of S2").encode()
+    repo.ralph("commit", "--mine", "-m", "mine")
+    assert repo.commit("S4").paths == {"a": "M"}
+    assert repo.blob("a") == mine.encode()
+    for name in ("S1", "S2", "S3", "S4"):
+        repo.run("undo", "--session", name)
+        assert repo.read("a") == mine.encode()
+
+
+def test_a_file_that_went_away_twice_keeps_each_edit_once(repo: Repo) -> None:
+    for number, who in ((3, "S2"), (6, "S4")):
+        repo.rename("S1", "a", "k")
+        now = (repo.read("k") or b"").decode()
+        repo.edit(who, "k", now.replace(f"line {number}\n", f"{number} of {who}\n"))
+        repo.rename("S1", "k", "a")
+    repo.commit("S4")
+    assert repo.blob("a") == changed(6, "6 of S4").encode()
+    repo.commit("S2")
+    assert repo.blob("a") == repo.read("a")
+
+
+def test_a_file_whose_move_was_committed_before_it_came_back_is_moved(repo: Repo) -> None:
+    repo.rename("S1", "a", "k")
+    repo.commit("S1")
+    repo.edit("S2", "k", changed(5, "five of S2"))
+    repo.rename("S1", "k", "a")
+    assert repo.commit("S1", code=4).left["k"] == "contested"
+    assert not _in_head(repo, "five of S2")
 
 
 def test_who_empties_a_file_that_was_moved_once_commits_it_empty(repo: Repo) -> None:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from gitralph.ask import status
 from gitralph.base.quote import few
 from gitralph.cli.terminal import output
-from gitralph.commit.preview import preview
-from gitralph.decide import decision
-from gitralph.decide.request import Request, Result
+from gitralph.commit.preview import refused_to_person
+from gitralph.decide.request import Result
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec, can_be_typed
 from gitralph.records import commit_log
 from gitralph.sessions import session_choice
-from gitralph.words import ways_out
 
 # Nobody reads a line with more names.
 _NAMED = 3
@@ -31,7 +29,8 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
     if loose:
         output.note(_counted(loose) + " that no session recorded: " + few(loose, _NAMED))
         for hint in _ways(ctx, result.session, loose[:_TYPED], made, messages):
-            output.hint(hint)
+            if hint not in result.hints:
+                output.hint(hint)
     elif rows:
         others = {session for row in rows for session in row.sessions} - {result.session}
         if others:
@@ -42,17 +41,6 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
     has_committed = result.session is not None and commit_log.read(ctx.layout, result.session).commits
     if not session_choice.all_here(ctx.layout) and not by_shell and not has_committed:
         output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
-
-
-def _barred(ctx: Context, paths: Sequence[bytes]) -> tuple[set[bytes], list[str]]:
-    """Those of some paths that a person's commit would refuse, and what a person types first."""
-    wanted = set(paths)
-    request = Request(decision.UNRECORDED, match=lambda found: [one for one in found if one in wanted])
-    _, made, bench = preview(ctx, request)
-    with bench:
-        refusals = [left for left in made.left if left.refuses]
-        # lines that somebody moved with their file are no person's: the file goes back first
-        return {left.path for left in refusals}, list(ways_out.given_back(ctx, made, refusals))
 
 
 def _counted(paths: Sequence[bytes]) -> str:
@@ -66,7 +54,8 @@ def _ways(
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
     yours = [path for path in known if path not in made]
-    barred, back = _barred(ctx, yours) if yours and not ctx.is_agent else (set[bytes](), [])
+    refusals, back = refused_to_person(ctx, yours) if yours and not ctx.is_agent else ([], [])
+    barred = {left.path for left in refusals}
     yours = [path for path in yours if path not in barred]
     out += back
     if yours and not ctx.is_agent:
