@@ -150,7 +150,8 @@ class Bonds:
         known, run = self.known, _Run({}, {})
         for at, other in enumerate(self._place_of(line, self.choice.shows)):
             run.at[other] = at
-            if not known.in_head[other] and not self.choice.counts(known.brought_by(other)):
+            is_lacked = not known.in_head[other] and not self.choice.counts(known.brought_by(other))
+            if is_lacked and not (known.is_history(other) and self.past.is_taken_back(known.born_by(other))):
                 run.lacked.setdefault(known.born_by(other), []).append(other)
         self._runs |= dict.fromkeys(run.at, run)
         return run

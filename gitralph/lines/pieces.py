@@ -396,7 +396,9 @@ class _Credits(_States):
                 self._set(line, n, False, n if old is None or self._does_anew(line, old, n, key) else old)
             for line in made.undels:
                 old = self.stood_by(line)
-                is_anew = self._was_held(old, key) or self._does_anew(line, old, n, key)
+                is_anew = self._does_anew(line, old, n, key) or (
+                    self._is_held(line, key) if line in weave.hunks[old].undels else self._was_held(old, key)
+                )
                 if self._is_in_head(line, key):
                     self.put_back[line, n] = old
                 self._set(line, n, True, n if is_anew or line in made_anew else old)
@@ -427,6 +429,10 @@ class _Credits(_States):
     def _is_in_head(self, line: int, key: str) -> bool:
         """Tell whether HEAD had a telling line when a step was recorded."""
         return self.weave.says(line) and self.weave.content(line) in self.has(key)
+
+    def _is_held(self, line: int, key: str) -> bool:
+        """Tell whether HEAD had had a telling line by the time of a step."""
+        return self.weave.says(line) and self.weave.content(line) in self.held(key)
 
     def _was_taken_by(self, line: int, back: set[int], key: str) -> int | None:
         """The earlier hunk that took a line away, if everything that it had brought comes back; else None."""

@@ -10,7 +10,7 @@ from gitralph.decide.decision import Left
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import SYMLINK
-from gitralph.hook import journal, sessionfile
+from gitralph.hook import journal, sessionfile, shellforms
 from gitralph.hook.journal import GAP, PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
 from gitralph.lines.terms import ARRIVED, Reversal, step_of
@@ -159,6 +159,7 @@ def record(
         ts=sessionfile.now(),
         seen=True,
         units=units,
+        shells=shellforms.mark(found.ctx.layout),
     )
 
 

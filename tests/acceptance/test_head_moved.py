@@ -754,3 +754,17 @@ def test_a_line_that_a_late_payload_lacks_stays_whose_it_was(day: Repo) -> None:
     assert head(day) == ten(l7="seven of S1", l9="nine of S1")
     day.commit("S2")
     assert head(day) == text(day)
+
+
+@pytest.mark.parametrize("way", ["revert --no-edit HEAD", "reset -q --hard HEAD~1"])
+def test_who_did_it_again_and_takes_it_back_takes_back_his_own(day: Repo, way: str) -> None:
+    """The line of before was a gap's, which nobody would commit first."""
+    three = TEN.replace("line 3\n", "three of S1\n")
+    day.edit("S1", "f", three)
+    day.commit("S1")
+    day.git(*way.split())
+    day.edit("S1", "f", three)
+    day.commit("S1")
+    day.edit("S1", "f", TEN)
+    assert day.commit("S1").paths == {"f": "M"}
+    assert day.blob("f") == TEN.encode()

@@ -887,3 +887,49 @@ def test_a_text_that_stood_there_once_does_not_clear_a_command_that_began_before
     assert repo.commit("S1").left == {"a": "contested"}
     assert repo.commit("S3").paths == {"a": "M"}
     assert _text(repo, "a") == EIGHT
+
+
+# --- our own commands in a command ---
+
+
+def test_what_is_restored_while_another_command_runs_is_its_sessions(repo: Repo) -> None:
+    """The command's end recorded the same lines once more, as its own."""
+    repo.edit("S1", "a", THREE)
+    repo.edit("S2", "a", BOTH)
+    repo.git("checkout", "-q", "a")
+    shell = Shell(repo, "S2").begin()
+    for session in ("S1", "S2"):
+        repo.ralph("restore", "--session", session)
+    shell.end()
+    assert repo.commit("S2").paths == {"a": "M"}
+    assert _text(repo, "a") == EIGHT
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _text(repo, "a") == BOTH
+
+
+def test_what_a_session_undoes_in_its_own_command_can_be_done_again(repo: Repo) -> None:
+    repo.edit("S1", "a", THREE)
+    repo.edit("S2", "a", BOTH)
+    shell = Shell(repo, "S1").begin()
+    repo.ralph("undo", "--session", "S1")
+    shell.end()
+    assert repo.read("a") == EIGHT.encode()
+    repo.ralph("undo", "--redo", "--session", "S1")
+    assert repo.read("a") == BOTH.encode()
+    assert repo.commit("S1").paths == repo.commit("S2").paths == {"a": "M"}
+
+
+@pytest.mark.parametrize("command", ["git merge --squash side", "git cherry-pick -n side"])
+def test_what_git_brings_without_a_commit_is_not_the_commands(repo: Repo, command: str) -> None:
+    """The line of the branch became the session's, and a file that the branch had made stayed out."""
+    repo.git("checkout", "-q", "-b", "side")
+    repo.edit("S2", "a", THREE)
+    repo.edit("S2", "n", "new\n")
+    repo.commit("S2")
+    repo.git("checkout", "-q", "main")
+    shells.run(repo, "S1", command)
+    assert repo.pending("S1") == []
+    assert repo.commit("S1", "--with-shell").status == "nothing"
+    assert {"a", "n"} <= repo.owners().keys()
+    repo.git("commit", "-q", "--no-edit", "-m", "squashed")
+    assert repo.changes() == {"a": "M", "n": "A"}

@@ -6,7 +6,7 @@ import pytest
 
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
-from gitralph.lines.terms import LEFT_OUT, Step
+from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
 from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
@@ -231,3 +231,14 @@ def test_a_removal_is_not_kept_by_a_write_that_found_the_line(seen: bool) -> Non
     added = whole + b"new line\n"
     later = Step("1", "S2", whole, b"zero\n" + added, seen=True)
     assert chain([Step("0", "S1", whole, added, seen=True), later], whole)[-1].before == added
+
+
+@pytest.mark.parametrize("who", ["b", None])
+def test_what_stands_inside_a_block_that_was_taken_back_goes_alone(who: str | None) -> None:
+    """It waited for lines that are nowhere any more."""
+    world = World(TEN)
+    world.swap("a", line(5), line(5) + b"one of a\ntwo of a\n")
+    world.swap(who, b"one of a\n", b"one of a\nother words\n")
+    world.swap("a", b"one of a\nother words\ntwo of a\n", b"other words\n")
+    assert world.ask("a").text == TEN
+    assert world.commit(who or UNRECORDED).text == TEN.replace(line(5), line(5) + b"other words\n")
