@@ -100,7 +100,7 @@ def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window,
         there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
         now = (there.oid, there.mode)
         for window in made_any:
-            row = window.row(path, now)
+            row = None if path in window.gits else window.row(path, now)
             if row is not None and row.after == now:
                 yield path, window, row
 

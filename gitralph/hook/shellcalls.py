@@ -44,10 +44,23 @@ Moved = dict[str, tuple[str, str]]
 class Look:
     """The worktree after a command, with what was kept from its beginning.
 
-    ``rows`` are ``[path, before, after, HEAD's blob]``, None while nobody knows what changed.
+    ``rows`` are ``[path, before, after, HEAD's blob]``, None while nobody knows what changed. ``gits`` are
+    the paths of those that git put there.
     """
 
-    __slots__ = ("after", "before", "kept", "lay", "moved", "options", "path", "place", "root", "rows")
+    __slots__ = (
+        "after",
+        "before",
+        "gits",
+        "kept",
+        "lay",
+        "moved",
+        "options",
+        "path",
+        "place",
+        "root",
+        "rows",
+    )
 
     def __init__(self, path: str, kept: dict[str, object]) -> None:
         self.path = path
@@ -62,6 +75,7 @@ class Look:
         self.after: Picture | None = None
         self.moved: Moved = {}
         self.rows: list[list[object]] | None = None
+        self.gits: list[str] = []
 
 
 def keep(path: str, fields: dict[str, object], picture: Picture | None) -> None:

@@ -27,6 +27,7 @@ def record_rows(look: Look, environ: dict[str, str], late: bool) -> list[str]:
     found = _Finder(look, environ)
     rows = [(str(r[0]), ChangedPath(_form(r[1]), _form(r[2]), _oid(r[3]))) for r in look.rows or []]
     made = found.made(rows)
+    look.gits = sorted(found.gits)
     how = look.kept.get("how")
     word = how if how in ("", shellsteps.AUTO, shellsteps.INCLUDE) else shellsteps.OFFER
     call = Call(window, look.kept, word or shellsteps.AUTO, found.after.head, late)
@@ -54,12 +55,14 @@ class _Finder:
         assert look.place is not None
         self.before, self.after, self.place = look.before, look.after, look.place
         self.told: list[str] = []
+        self.gits = set[str]()
         self.texts: dict[tuple[str, bytes], bytes] = {}
         self.bases: dict[str, tuple[bytes, ...]] = {}
 
     def made(self, rows: list[tuple[str, ChangedPath]]) -> list[Made]:
         """The command's part of each row."""
-        rows = [(name, form) for name, form in rows if not self._is_of_git(name, form)]
+        self.gits = {name for name, form in rows if self._is_of_git(name, form)}
+        rows = [(name, form) for name, form in rows if name not in self.gits]
         paths = {name: name.encode("utf-8", "surrogateescape") for name, _ in rows}
         asked = (self.root, self.look.options)
         filtered = hook_git.filtered(*asked, list(paths.values()), self.environ, self.deadline)
@@ -68,6 +71,9 @@ class _Finder:
         stashed = self._stashed(plain)
         out = list[Made]()
         for name, form in rows:
+            if name in plain and self._is_carried(name, paths[name], form):
+                self.gits.add(name)
+                continue
             one = self._made(name, paths[name], form, name in plain)
             if one is None:
                 self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
@@ -79,7 +85,22 @@ class _Finder:
             one.may_be_gits = bool(popped)
             if not popped or not (any(popped) or shellsteps.brings(one)):
                 out.append(one)
+            else:
+                self.gits.add(name)
         return out
+
+    def _is_carried(self, name: str, path: bytes, form: ChangedPath) -> bool:
+        """True where git took what was uncommitted along to another HEAD, as `pull --autostash` does."""
+        oids = self.look.moved.get(name, ())
+        if form.before is None or form.after is None or not all(oid.strip("0") for oid in oids):
+            return False
+        before = shellcalls.text_of(self.look.path, self.look.kept, form.before[0] or "")
+        after = self.after.texts.get(form.after[0] or "")
+        heads = [self.texts.get((oid, path)) for oid in oids]
+        if len(heads) != 2 or None in (*heads, before, after) or form.before[1] != form.after[1]:
+            return False
+        old, new = heads
+        return shellsteps.line_counts(old, before) == shellsteps.line_counts(new, after)
 
     def _is_of_git(self, name: str, form: ChangedPath) -> bool:
         """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""

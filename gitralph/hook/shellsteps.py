@@ -501,12 +501,12 @@ def _differs(made: Made) -> bool:
 
 def touched(before: bytes | None, after: bytes | None) -> set[bytes]:
     """The telling lines that come or go by a step; a new line end changes none."""
-    gone, come = _line_counts(before, after)
+    gone, come = line_counts(before, after)
     changed = gone | come
     return {line.strip() for line in changed if any(chr(c).isalnum() or c > 127 for c in line)}
 
 
-def _line_counts(before: bytes | None, after: bytes | None) -> tuple[Counter[bytes], Counter[bytes]]:
+def line_counts(before: bytes | None, after: bytes | None) -> tuple[Counter[bytes], Counter[bytes]]:
     """How many of each line a step takes away, and how many it brings."""
     old, new = (
         Counter(line.rstrip(b"\r\n") for line in journal.full_lines(text or b"")) for text in (before, after)
@@ -538,7 +538,7 @@ def is_gits(made: Made, stash: Texts, is_gone: bool) -> bool:
         return bool(common) and (is_whole or 2 * len(common) > len(came))
     if not taken:
         return False
-    return taken <= went if is_gone else _line_counts(made.before, made.after) == _line_counts(*stash)
+    return taken <= went if is_gone else line_counts(made.before, made.after) == line_counts(*stash)
 
 
 def brings(made: Made) -> bool:

@@ -354,7 +354,8 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         staged = {"staged": restage} if restage else {}
         if staged:
             staging.note(look.lay, str(kept["session"]))
-        end = {"close": kept["id"], "rows": look.rows, **staged}
+        gits = {"git": look.gits} if look.gits else {}
+        end = {"close": kept["id"], "rows": look.rows, **gits, **staged}
         _note(look.lay, {**end, **({"late": True} if late else {})})
         told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
     shellcalls.forget(path)

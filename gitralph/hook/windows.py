@@ -66,15 +66,17 @@ class Window:
     """One command: the bytes in the file where it begins and ends; ``rows`` None when unknown.
 
     ``picture`` is what was dirty at the beginning, for a command without an end. ``id`` names the command in
-    the file, ``key`` what is kept of it where that is not its call: in a worktree that it named.
-    ``was_staged`` is what was staged at its beginning, None when unknown. ``staged`` is what an ended command
-    staged and nobody has put back; ``stages`` is false for a command that cannot have staged it.
+    the file, ``key`` what is kept of it where that is not its call: in a worktree that it named. ``gits`` are
+    the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, None when
+    unknown. ``staged`` is what an ended command staged and nobody has put back; ``stages`` is false for a
+    command that cannot have staged it.
     """
 
     __slots__ = (
         "agent_id",
         "call",
         "closed",
+        "gits",
         "id",
         "key",
         "late",
@@ -118,6 +120,7 @@ class Window:
         self.id = id
         self.key = key
         self.so_far: dict[bytes, ChangedPath] = {}
+        self.gits = frozenset[bytes]()
         self.staged: tuple[StagedPath, ...] = ()
         self.was_staged: dict[bytes, Index] | None = None
         self.stages = True
@@ -239,6 +242,8 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
         window.closed, window.rows = at, _rows(fields.get("rows"))
         window.late = fields.get("late") is True
         window.staged = _staged(fields.get("staged"))
+        gits = fields.get("git")
+        window.gits = frozenset(_path(str(name)) for name in gits) if isinstance(gits, list) else frozenset()
     elif (restaged := _text(fields, "restaged")) is not None:
         for window in found.windows:
             if window.session == restaged:

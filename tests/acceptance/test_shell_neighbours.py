@@ -931,5 +931,21 @@ def test_what_git_brings_without_a_commit_is_not_the_commands(repo: Repo, comman
     assert repo.pending("S1") == []
     assert repo.commit("S1", "--with-shell").status == "nothing"
     assert {"a", "n"} <= repo.owners().keys()
-    repo.git("commit", "-q", "--no-edit", "-m", "squashed")
-    assert repo.changes() == {"a": "M", "n": "A"}
+    assert repo.commit("S2").paths == {"a": "M", "n": "A"}
+
+
+@pytest.mark.parametrize(
+    "command", ["git rebase -q --autostash up", "git stash -q; git merge -q up; git stash pop"]
+)
+def test_what_git_carries_to_another_head_stays_a_persons(repo: Repo, command: str) -> None:
+    """`status` counted the line as a person's, and the person's commit left it as made by the command."""
+    repo.git("checkout", "-q", "-b", "up")
+    repo.write("a", changed(1, "one of upstream"))
+    repo.commit_all("up")
+    repo.git("checkout", "-q", "main")
+    repo.write("a", EIGHT)
+    repo.edit("S2", "b", TEN)
+    shells.run(repo, "S1", "git rebase -q --autostash up")
+    assert repo.commit("S1", "--with-shell").status == "nothing"
+    repo.ralph("commit", "--mine", "-m", "mine")
+    assert _text(repo, "a") == changed(8, "eight of S2", changed(1, "one of upstream"))
