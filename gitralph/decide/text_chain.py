@@ -26,12 +26,15 @@ def explains(records: Sequence[Record], content: Content) -> bool:
     A record by path alone does not tell who made the text that it found, so it must leave the text as it was.
     A gap is nobody's, so nothing is explained with one.
     """
-    if any(record.op == GAP for record in records):
-        return False
-    for last, record in itertools.pairwise(records):
-        if (record.before if record.is_exact else record.after) != last.after:
-            return False
-    return records[-1].after == content_id(content)
+    return is_chain(records) and records[-1].after == content_id(content)
+
+
+def is_chain(records: Sequence[Record]) -> bool:
+    """True when each record begins where the one before ended, and none of them is a gap."""
+    pairs = itertools.pairwise(records)
+    return all(record.op != GAP for record in records) and all(
+        (record.before if record.is_exact else record.after) == last.after for last, record in pairs
+    )
 
 
 def mode_of(records: Sequence[Record], content: Content, head_mode: int | None) -> tuple[int, bool]:

@@ -287,6 +287,8 @@ class _Turn:
             return False
         made = [(number, self.weave.hunks[number]) for number in self.weave.units[unit].hunks]
         back = [(x, number) for number, each in made for x in each.undels]
+        if not self.known.in_head[EXISTS] and any(EXISTS in each.dels for _, each in made):
+            return not self.known.on_disk(EXISTS)  # as a clean does with a new file
         return (
             bool(back) and not any(e.births for _, e in made) and all(p in self.known.put_back for p in back)
         )
@@ -515,7 +517,9 @@ class _Turn:
         known, disk, text = self.known, self.known.disk, self.text()
         keys = {step_of(self.weave.units[unit].key) for unit in self.units}
         made = [step for step in steps if step.key in keys]
-        if self.way != "restore":
+        if self.way == "restore":
+            made = _once(made)
+        else:
             made = [step._replace(before=step.after, after=step.before) for step in reversed(made)]
         # lines that a person gave to the session were changed by no step
         line = None if any(step.takes for step in made) else _uncounted(disk, text, made)
@@ -551,6 +555,20 @@ class _Turn:
     def _at(self, units: Iterable[int]) -> tuple[int, int] | None:
         """The first and last line on disk that some pieces brought, None where none stands."""
         return self.weave.span(x for unit in units for x in self.known.births(unit))
+
+
+def _once(made: Sequence[Step]) -> list[Step]:
+    """The steps less an undo with what it took back, and less what a redo or a restore only brought again."""
+    found = list[tuple[Step, tuple[Counter[bytes], Counter[bytes]]]]()
+    for step in made:
+        went, came = difference(step.before, step.after)
+        is_turn = bool(step.undoes or step.restores)
+        taken = [n for n, (_, one) in enumerate(found) if is_turn and one == (came, went)]
+        if taken:
+            del found[taken[-1]]
+        elif not is_turn or all(one != (went, came) for _, one in found):
+            found.append((step, (went, came)))
+    return [step for step, _ in found]
 
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:

@@ -13,7 +13,8 @@ from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile, shellforms
 from gitralph.hook.journal import GAP, PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
-from gitralph.lines.terms import ARRIVED, Reversal, step_of
+from gitralph.lines.terms import ARRIVED, Reversal, Step, step_of
+from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
@@ -85,8 +86,18 @@ def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:
 
 
 def restored(found: Survey, known: PathTexts) -> Reversal:
-    """The file with the session's lines that a gap threw away."""
-    return reverse.restored(known.pieces, known.steps, found.scene.own, known.heads.lines(""))
+    """The file with the session's lines that a gap threw away.
+
+    In the last gap git may have put HEAD's text there, and somebody wrote on: the texts alone do not tell.
+    """
+    own, passed = found.scene.own, known.heads.lines("")
+    lost = reverse.restored(known.pieces, known.steps, own, passed)
+    last = known.steps[-1].after if known.steps else known.disk
+    if not lost.refused or known.head is None or known.head in (last, known.disk):
+        return lost
+    steps = [*known.steps, Step(f"{GAP_KEY}head", None, last, known.head)]
+    again = reverse.restored(known.pieces_by(steps), steps, own, passed)
+    return lost if again.refused else again
 
 
 def lefts(path: bytes, answer: Reversal) -> list[Left]:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
-from gitralph.hook.journal import REDO, UNDO, Record
+from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
@@ -45,7 +45,7 @@ def waiting(found: Survey) -> list[UndoCall]:
         (path, unit.partition(".")[0])
         for path in found.states
         for record in found.own(path)
-        if record.op == REDO
+        if record.op in (REDO, RESTORE)  # a restore brings a whole file back
         for unit in record.units
     }
     out: dict[str, UndoCall] = {}

@@ -70,7 +70,11 @@ def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan
     mine = [one.records[path] for one in undos if path in one.records]
     barred = found.barred.get(path)
     if barred is None and by_lines.whole_only(found, path) is not None:
-        made.take(whole_files.redone(found, path, mine[0], RESTORE, made.call) if mine else None)
+        made.take(
+            whole_files.redone(found, path, mine[0], RESTORE, made.call)
+            if mine
+            else whole_files.restored(found, path, RESTORE, made.call)
+        )
         return []
     barred = barred or by_lines.why_untold(found, path)
     if barred is not None:

@@ -126,3 +126,29 @@ def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Repl
     if made is not None:
         made.records[0][0].units = (f"{undo.offset}.0",)
     return made
+
+
+def restored(found: Survey, path: bytes, op: str, call: str) -> Replacement | None:
+    """The file as the session left it, where it is as it was before that, and nobody wrote since.
+
+    None also where a commit had it so: then it is not lost.
+    """
+    state, scene = found.states[path], found.scene
+    now = text_chain.content_id(found.content(path))
+    texts = replay(state.journal, scene.layout)
+    first = next((n for n in range(len(texts) - 1, -1, -1) if texts[n][0].before == now), len(texts))
+    lost = [record for record, _, _ in texts[first:]]
+    if not lost or any(r.session not in scene.own or r.op == GAP for r in lost):
+        return None
+    if not text_chain.is_chain(lost) or lost[-1].after in (None, now):
+        return None
+    if path_texts.has_passed(scene, state, lost[0].offset):
+        return None
+    text = texts[-1][2]
+    after = None if text is None else Content(_mode_after(found, path, lost), text)
+    return None if after is None else _change(found, path, after, op, call)
+
+
+def _mode_after(found: Survey, path: bytes, records: Collection[Record]) -> int:
+    modes = [r.mode[1] for r in records if r.mode[1] in ("100644", "100755")]
+    return int(modes[-1], 8) if modes and modes[-1] is not None else found.content(path).mode or 0o100644

@@ -350,3 +350,76 @@ def test_what_a_command_put_back_as_in_head_beside_its_own_edit_comes_back(day: 
     assert restore(day, "S1")["status"] == "restored"
     assert text(day) == ten(l3="three", l9="nine")
     assert day.commit("S1").paths == day.commit("S2").paths == {"f": "M"}
+
+
+@pytest.mark.parametrize("before", ["undo", "loss"])
+def test_a_block_that_begins_without_words_comes_back_again(day: Repo, before: str) -> None:
+    """What a redo or a restore had brought back counted twice."""
+    swap(day, "S1", "line 9\n", "line 9\n\nA paragraph of S1\n")
+    if before == "undo":
+        undo(day, "S1")
+        day.ralph("undo", "--redo", "--session", "S1")
+    else:
+        day.git("checkout", "-q", "--", "f")
+        restore(day, "S1")
+    day.git("checkout", "-q", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l9="line 9\n\nA paragraph of S1")
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_a_block_comes_back_beside_a_line_that_somebody_changed_since(day: Repo, number: int) -> None:
+    """Read as one change the line stands in the block's place; but git had put HEAD's text there first."""
+    swap(day, "S1", "line 5\n", "line 5\nA1\nA2\n")
+    day.git("checkout", "-q", "--", "f")
+    swap(day, None, f"line {number}\n", f"line {number} of a person\n")
+    restore(day, "S1")
+    more = {f"l{number}": f"line {number} of a person", "l5": "line 5\nA1\nA2"}
+    assert text(day) == ten(**{**more, "l5": "line 5 of a person\nA1\nA2"} if number == 5 else more)
+    assert day.commit("S1").paths == {"f": "M"}
+    assert head(day) == ten(l5="line 5\nA1\nA2")
+
+
+def test_a_new_file_that_anothers_command_took_away_comes_back(day: Repo) -> None:
+    day.edit("S1", "d/n", "one\ntwo\n")
+    day.edit("S1", "new", "one\n")
+    shell = shells.Shell(day, "S2").begin()
+    day.file("d/n").unlink()
+    day.file("new").unlink()
+    shell.end()
+    assert day.ralph("status").said.count("lost edits in") == 2
+    assert changed(restore(day, "S1")) == {"d/n": "A", "new": "A"}
+    assert day.commit("S1").paths == {"d/n": "A", "new": "A"}
+
+
+def test_what_has_no_lines_comes_back_whole(day: Repo) -> None:
+    """`undo` and its redo had the texts all the time."""
+    day.git("config", "filter.u.clean", "tr a-y b-z")
+    day.git("config", "filter.u.smudge", "tr b-z a-y")
+    day.write(".gitattributes", "*.enc filter=u\n")
+    day.write("x.enc", "aaa\n")
+    day.write("bin", b"x\0y\n")
+    day.commit_all("more")
+    day.edit("S1", "x.enc", "aaa ccc\n")
+    day.edit("S1", "bin", b"x\0A\n")
+    day.edit("S1", "bin", b"x\0AA\n")
+    for _ in range(2):
+        day.git("checkout", "-q", "--", ".")
+        assert changed(restore(day, "S1")) == {"x.enc": "M", "bin": "M"}
+        assert (day.read("x.enc"), day.read("bin")) == (b"aaa ccc\n", b"x\0AA\n")
+    assert restore(day, "S1")["status"] == "nothing"
+    undo(day, "S1")
+    assert changed(restore(day, "S1")) == {"x.enc": "M", "bin": "M"}
+    assert day.commit("S1").paths == {"x.enc": "M", "bin": "M"}
+    assert restore(day, "S1")["status"] == "nothing"
+
+
+def test_what_another_wrote_since_stays_whole(day: Repo) -> None:
+    day.write("bin", b"x\0y\n")
+    day.commit_all("more")
+    day.edit("S1", "bin", b"x\0A\n")
+    day.git("checkout", "-q", "--", ".")
+    day.edit("S2", "bin", b"x\0B\n")
+    day.git("checkout", "-q", "--", ".")
+    assert restore(day, "S1")["status"] == "nothing"
+    assert changed(restore(day, "S2")) == {"bin": "M"}
