@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 
-from gitralph.base import files
+from gitralph.base import files, process
 from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
 from gitralph.hook import journal, record, sessionfile, shellcalls, shellforms, windows
@@ -206,6 +206,17 @@ def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[Window]
     ]
 
 
+def _started_us(lay: Layout, other: Window, window: Window) -> bool:
+    """True for a running command that our agent was started in: `git ralph run`, or another agent.
+
+    What is recorded of ours while it runs is not its own.
+    """
+    if other.closed is not None or other.opened > window.opened:
+        return False
+    known = [sessionfile.read(lay, name) or {} for name in (other.session, window.session)]
+    return process.has_started(*(one.get("process") for one in known))
+
+
 def _is_apart(rival: Window, window: Window, path: bytes, texts: Texts | None) -> bool:
     """True for a command that began when a step of ``window`` was done, or had ended before the step.
 
@@ -330,7 +341,7 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
         told.append(f"a shell call made {len(new)} new files: none of them is told by line")
         made = [one for one in made if not one.is_new]
     beside = windows.read(lay, call.window.opened)
-    others = [w for w in beside if w.session != call.window.session]
+    others = [w for w in beside if w.session != call.window.session and not _started_us(lay, w, call.window)]
     call.older = {w.name for w in beside if w.opened < call.window.opened}
     by_shell = call.how == INCLUDE or (
         call.how == AUTO and bool(new) and works_by_shell(call.fields.get("transcript"))

@@ -267,3 +267,41 @@ def test_what_cannot_be_ended_stands_in_nobodys_way(
         patched.setattr(shellwatch, "is_dead", fails)
         assert _sed(repo, 3) == {"a": "contested"}
     assert "an agent that is gone was not ended: no more files" in (repo.state / "hooks.log").read_text()
+
+
+# --- an agent that was started in a command of another ---
+
+INNER = f"""
+import json, os, subprocess, sys
+session, root, command = sys.argv[1:]
+def send(event):
+    told = {{"session": session, "cwd": root, "event": event, "call": "inner", "command": command}}
+    subprocess.run([{GIT_RALPH!r}, "hook", "generic"], input=json.dumps(told).encode(), check=True)
+send("start")
+send("shell-start")
+subprocess.run(["/bin/sh", "-c", command], check=True)
+send("shell-end")
+"""
+
+
+@pytest.mark.parametrize("is_nested", [True, False])
+def test_what_an_agent_does_that_was_started_in_anothers_command_is_its_own(
+    repo: Repo, agent: Callable[..., Agent], is_nested: bool
+) -> None:
+    """Each change of a task's agent was contested where `git ralph run` was started by an agent."""
+    outer = agent().begin()
+    root, session = str(repo.root), f"inner-{os.urandom(6).hex()}"
+    words = [sys.executable, "-c", INNER, session, root, "sed -i 's/^line 3$/three/' a"]
+    if is_nested:
+        outer._run(words)
+    else:
+        subprocess.run(words, cwd=root, env=repo.env, check=True)
+    outer.work("sed -i 's/^line 8$/eight/' a")
+    outer.hook(shells.event("PostToolUse", outer.session, "toolu_2", root, "x"))
+    if is_nested:
+        assert repo.commit(session).paths == {"a": "M"}
+        assert repo.blob("a").decode() == TEN.replace("line 3\n", "three\n")
+        assert repo.commit(outer.session).paths == {"a": "M"}
+        assert repo.blob("a") == repo.read("a")
+    else:
+        assert repo.commit(session).left == {"a": "contested"}
