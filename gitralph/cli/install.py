@@ -78,7 +78,10 @@ def _guarded(act: Callable[[Context], tuple[str, str]]) -> None:
     output.say(f"guard: {_WORDS[status]} '{path}'")
     inside = f"{path}/".startswith(f"{ctx.repo.root}/") and not path.startswith(f"{ctx.repo.common_dir}/")
     if inside and status == githook.INSTALLED:
-        output.note("'core.hooksPath' names a folder of this worktree, so the hook shows in 'git status'")
+        output.note(
+            "'core.hooksPath' names a folder of this worktree, so the hook is a file of it; "
+            "'git ralph status' tells when another program has taken it away"
+        )
 
 
 def _guard(mode: str) -> None:

@@ -13,12 +13,14 @@ from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import OK, UsageError
 from gitralph.cli.terminal import columns, environ, grouped, options, output
 from gitralph.cli.terminal.grouped import Here, Paper
+from gitralph.commit import guard_script
 from gitralph.decide import decision, offers, pending_paths
 from gitralph.decide.offers import Maker
 from gitralph.git.context import Context
 from gitralph.hook.windows import Window
 from gitralph.records import passed_over, path_records
 from gitralph.sessions import lifecycle, session_choice
+from gitralph.setup.install import githook
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
 from gitralph.words import sentences, ways_out
@@ -103,6 +105,7 @@ def status(**typed: Any) -> int:
         _people(ctx, found, rows, asked.short)
         if not asked.short:
             _left_open(ctx, rows)
+            _unguarded(ctx)
             for one in overview.held_branches(ctx):
                 output.say(overview.held_sentence(ctx, one))
         _losses(ctx, found, gone, Here(ctx))
@@ -133,6 +136,16 @@ def _left_open(ctx: Context, rows: list[Owned]) -> None:
         output.note(f"no end was told of a shell command of {names}; what others' commands change may be its")
     for one in found:
         output.hint(f"git ralph session end {shlex.quote(ctx.called(one))}  # if it is over")
+
+
+def _unguarded(ctx: Context) -> None:
+    """Tell people that the guard is gone: husky writes its folder of hooks anew with each `npm install`."""
+    is_wanted = ctx.config.get("ralph.guard") == guard_script.NARROW
+    if is_wanted and not ctx.is_agent and not githook.is_installed(ctx):
+        output.note(
+            f"'ralph.guard' is '{guard_script.NARROW}', but no hook in '{ctx.repo.hooks_dir}' is the guard's"
+        )
+        output.hint("git ralph install --guard=narrow  # puts it there")
 
 
 def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> None:

@@ -449,6 +449,13 @@ def _guarded_nobody(repo: Repo) -> None:
     repo.write("f", ten(l5="somebody"))
 
 
+def _guard_taken_away(repo: Repo) -> None:
+    """Another program wrote the folder of hooks anew."""
+    narrowing(repo)
+    for hook in (repo.git_dir / "hooks").iterdir():
+        hook.unlink()
+
+
 def _index_of_its_own(repo: Repo) -> None:
     _guarded_own(repo)
     (repo.root / "other").write_bytes((repo.common / "index").read_bytes())
@@ -581,6 +588,7 @@ SCENES: dict[str, list[Scene]] = {
     "cli.status._advise": [Scene(_entangled_both, ("status",), code=0)],
     "cli.status._advise#2": [Scene(_two_shells, ("status",), code=0)],
     "cli.status._left_open": [Scene(_shell_without_end, ("status",), (PERSON,), code=0)],
+    "cli.status._unguarded": [Scene(_guard_taken_away, ("status",), (PERSON,), code=0)],
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
     "cli.terminal.taken_back.result": [Scene(_own_pending, ("undo", *S1), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
