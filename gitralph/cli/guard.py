@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from gitralph.base import nul
 from gitralph.base.errors import OK, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, options, output
@@ -94,7 +95,8 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     said = f"this commit takes lines that live sessions did not commit yet: {whose}"
     # The paths of this commit alone: what else is yours, and what is staged beside it, stays as it is. A
     # path that is named is taken with what shell commands may have made, so such a one is not.
-    taken = sorted(guarding.staged(ctx))
+    amended = _amended(ctx)
+    taken = sorted({*guarding.staged(ctx), *(amended or ())})
     known = path_records.states_of(ctx.layout, taken)
     by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
     paths = [_spec(ctx, path) for path in taken if path not in by_shell]
@@ -109,7 +111,8 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     if is_refused:
         raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)
-    back = _taken_back(ctx)
+    # of an amend the commit that it replaces goes as well, and comes again in the new one
+    back = _taken_back(ctx) if amended is None else "git reset --soft HEAD~ && "
     if not back:
         return OK  # a first commit cannot be taken back
     message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\""""
@@ -117,6 +120,14 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     rest = f" && git reset -q{given}"
     output.hint(f"{back}git ralph commit --mine{message}{given}{rest}  # only what is yours, instead")
     return OK
+
+
+def _amended(ctx: Context) -> set[bytes] | None:
+    """The paths of the commit that git is about to replace; None where it makes one more, or the first."""
+    if not whose_commit.amends(whose_commit.git_process(os.getppid())):
+        return None
+    done = ctx.git.try_run("diff", "--name-only", "-z", "--no-renames", "HEAD~", "HEAD")
+    return None if done.returncode else set(nul.rows(done.stdout))
 
 
 def _counted(rows: Sequence[GuardedPath]) -> str:

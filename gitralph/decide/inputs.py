@@ -29,6 +29,7 @@ from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
 from gitralph.hook.journal import GAP, Record, text_id
 from gitralph.lines.terms import step_of
@@ -136,11 +137,16 @@ class Scene(Question):
         return {}
 
     def head_ids(self, path: bytes) -> set[str | None]:
-        """The ids that HEAD's text can have in a record: the blob's own, and a filtered file's on disk."""
+        """The ids that HEAD's text can have in a record: the blob's own, and that of a checkout's file.
+
+        The second one of files without lines: filtered ones, and texts in UTF-16 (`working-tree-encoding`).
+        """
         if path not in self._head_ids:
             entry = self.reader.entry(path)
             self._head_ids[path] = found = {None if entry is None else entry.oid.decode()}
-            if entry is not None and path in self.filtered:
+            content = self.contents.get(path)
+            has_no_lines = path in self.filtered or (content is not None and is_binary(content.data))
+            if entry is not None and has_no_lines:
                 with contextlib.suppress(GitError):  # as of git-lfs without its server
                     found.add(text_id(blobs.working_form(self.repo.git.at(self.repo.root), path, entry)))
         return self._head_ids[path]

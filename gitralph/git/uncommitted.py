@@ -84,8 +84,9 @@ def staged(git: Git, head: str | None, index: str) -> dict[bytes, Entry | None]:
     # object format.
     base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
     # `--no-renames`: a rename is two paths, and each may be another session's.
-    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
-    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
+    # A file that `git add -N` announces is not staged.
+    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "--ita-invisible-in-index")
+    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words, "-z", base, "--"))
     return {path: new for path, (_, new) in found.items()}
 
 

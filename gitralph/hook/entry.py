@@ -199,6 +199,9 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
         return
     lay, session = layout.for_place(place), _session(event, environ)
     _ensure(lay, session, event, agent, place)
+    known = sessionfile.read(lay, session)
+    if known is None or known.get("agent") is None:  # `worktree add` named it, or damage
+        sessionfile.update(lay, session, agent=agent)
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place, agent)
     _settle_shells(lay, session, event, environ)

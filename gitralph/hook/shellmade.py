@@ -173,8 +173,9 @@ class _Finder:
             return None
         after = self.after.texts.get(oid or "")
         known, before = self._before(name, path, form, after)
-        is_told = known and is_plain and (after is not None or not there)
         tracked = bool(form.base) or name in self.look.moved
+        # no text of a filtered file is that of its blob
+        is_told = known and (is_plain or not tracked) and (after is not None or not there)
         if not is_told and (form.before is not None or not form.base or name in self.look.moved):
             return None
         one = Made(path, form, (before, after) if is_told else None, tracked)

@@ -48,9 +48,12 @@ def losses(ctx: Context) -> list[Loss]:
         state = path_records.path_state(ctx.layout, path, claimed)
         texts = {record.after for record in state.journal.records}
         row = (window.rows or {})[path]
-        if row.before is None or row.before[0] not in texts:
+        if row.before is None:
             continue
         for session in sorted({record.session for record in state.journal.records if record.op != GAP}):
+            # beside lines that nobody recorded the file is as no record left it
+            if row.before[0] not in texts and not state.untold(session):
+                continue
             if window.session not in path_records.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
 

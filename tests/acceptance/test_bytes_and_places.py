@@ -62,6 +62,18 @@ def test_crlf_already_in_head(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
+def test_a_text_in_utf_16_of_one_session_is_committed_whole(repo: Repo) -> None:
+    """Its blob is UTF-8, so no record had begun with HEAD's text."""
+    repo.write(".gitattributes", "*.u16 text working-tree-encoding=UTF-16LE\n")
+    repo.write("x.u16", "one\ntwo\n".encode("utf-16-le"))
+    repo.commit_all("encoded")
+    repo.edit("S1", "x.u16", "one\ntwo\nthree\n".encode("utf-16-le"))
+    assert repo.pending("S1") == ["x.u16"]
+    assert repo.commit("S1").paths == {"x.u16": "M"}
+    assert repo.blob("x.u16") == b"one\ntwo\nthree\n"
+    _same_as_git_add(repo, "x.u16")
+
+
 def test_who_appends_to_crlf_without_a_newline_at_its_end_has_his_line_alone(repo: Repo) -> None:
     repo.write("dos", "a\r\nb\r\ne")
     repo.commit_all("dos")

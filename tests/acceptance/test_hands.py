@@ -509,3 +509,15 @@ def test_what_a_running_command_may_have_made_is_not_called_the_persons(repo: Re
     assert "doctor" not in said
     shell.end()
     assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_a_new_filtered_file_is_offered_like_any_other(repo: Repo) -> None:
+    """`--with-shell` left it without a word."""
+    repo.git("config", "filter.f.clean", "tr a-y b-z")
+    repo.git("config", "filter.f.smudge", "tr b-z a-y")
+    repo.write(".gitattributes", "*.odd filter=f\n")
+    repo.commit_all("f")
+    shells.run(repo, "S1", "echo aaa > n.odd; echo aaa > n")
+    assert repo.commit("S1").left == {"n": "shell", "n.odd": "shell"}
+    assert repo.commit("S1", "--with-shell").paths == {"n": "A", "n.odd": "A"}
+    assert repo.blob("n.odd") == b"bbb\n"

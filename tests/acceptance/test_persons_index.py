@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.guarded import Ended, commit_as, left_behind, narrowing, ten
+from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 from tests.support.shells import Shell
 
@@ -302,3 +303,37 @@ def test_the_hint_names_no_path_that_shells_may_have_changed(day: Repo) -> None:
     said = commit_as(day, None, "-a").said
     (hint,) = (line for line in said.splitlines() if line.startswith("hint: git reset"))
     assert hint.partition("  #")[0].endswith("-- f h && git reset -q -- f h")
+
+
+@pytest.mark.parametrize("words", [("-a",), ("--", "f"), ()])
+def test_a_file_that_is_announced_stays_announced(empty_repo: Repo, words: tuple[str, ...]) -> None:
+    """A person's `git add -N` was gone after an agent's commit of another file."""
+    repo = narrowing(empty_repo)
+    repo.write("new", "a person's\n")
+    repo.git("add", "-N", "new")
+    repo.edit("S1", "f", ten(l3="three"))
+    if not words:
+        repo.git("add", "f")
+    said = commit_as(repo, "S1", *words)
+    assert repo.changes() == {"f": "M"}, said
+    assert repo.git("status", "--porcelain") == " A new"
+
+
+def test_a_person_is_told_how_an_amend_goes_without_an_agents_line(empty_repo: Repo) -> None:
+    """The hint made two commits of one."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("f", ten(l7="a person's"))
+    commit_as(repo, None, "-a", "-m", "mine")
+    repo.write("g", ten(l9="a person's"))
+    repo.edit("S1", "g", ten(l3="three", l9="a person's"))
+    before = repo.count()
+    said = commit_as(repo, None, "-a", "--amend", "--no-edit").said
+    (hint,) = [row.removeprefix("hint: ") for row in said.splitlines() if row.startswith("hint: ")]
+    env = {**repo._environment(None), "PATH": with_tool_on_path(repo._environment(None))["PATH"]}
+    subprocess.run(["/bin/sh", "-c", hint], cwd=repo.root, env=env, check=True, capture_output=True)
+    assert repo.count() == before
+    assert repo.changes() == {"f": "M", "g": "M"}
+    assert repo.blob("g") == ten(l9="a person's").encode()
+    assert repo.git("log", "-1", "--format=%s") == "mine"
+    assert repo.git("status", "--porcelain") == " M g"

@@ -392,6 +392,19 @@ def test_a_new_file_that_anothers_command_took_away_comes_back(day: Repo) -> Non
     assert day.commit("S1").paths == {"d/n": "A", "new": "A"}
 
 
+def test_status_tells_of_a_loss_beside_a_persons_line(day: Repo) -> None:
+    """The file held no text that a record had left."""
+    swap(day, "S1", "line 2\n", "two of S1\n")
+    swap(day, None, "line 9\n", "nine of a person\n")
+    shell = shells.Shell(day, "S2").begin()
+    day.git("checkout", "-q", ".")
+    shell.end()
+    assert "lost edits in 'f'" in day.ralph("status").said
+    restore(day, "S1")
+    assert text(day) == ten(l2="two of S1")
+    assert "lost edits" not in day.ralph("status").said
+
+
 def test_what_has_no_lines_comes_back_whole(day: Repo) -> None:
     """`undo` and its redo had the texts all the time."""
     day.git("config", "filter.u.clean", "tr a-y b-z")

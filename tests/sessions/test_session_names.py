@@ -342,3 +342,18 @@ def test_the_first_record_of_a_session_costs_no_more_after_many_others(repo: Rep
         patch.setattr(os.path, "lexists", look)
         assert names.give(state, "S-new", "generic") == "generic-301"
     assert len(looked) == 2
+
+
+@pytest.mark.parametrize("why", ["bead", "damage"])
+def test_a_session_learns_its_agent_from_its_first_event(repo: Repo, why: str) -> None:
+    """Recorded before that, by `worktree add`, it had none for good, nor had its commits."""
+    _claude(repo, UUID)
+    if why == "bead":
+        repo.ralph("worktree", "add", "bd-1", "--session", OTHER)
+        session = OTHER
+    else:
+        (repo.state / f"{UUID}.json").write_bytes(b"")
+        session = UUID
+    repo.hook("claude-code", payloads.claude_life("SessionStart", session, str(repo.root)))
+    rows = {row["id"]: row for row in repo.ralph("session", "list", "--json", "--all").json()}
+    assert rows[session]["agent"] == "claude-code"
