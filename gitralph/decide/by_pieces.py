@@ -14,8 +14,6 @@ from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at, uses
 from gitralph.decide.path_texts import PathTexts
-from gitralph.git import refs
-from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.hook import windows
@@ -301,7 +299,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         if scene.by_person:
             # a person reads all notes but STAYS_OUT: no record of a person's can be lost
             return note.why.kind not in STAYS_OUT
-        if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
+        if note.why.kind in LEFT_OUT and _are_committed(state, note.units):
             return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
@@ -314,14 +312,12 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     )
 
 
-def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
-    """True when commits took all of these pieces and HEAD still descends from those commits.
+def _are_committed(state: PathState, units: tuple[str, ...]) -> bool:
+    """True when commits took all of these pieces.
 
-    What happened to the lines afterwards is history.
+    What happened to the lines afterwards is history, or is on another branch.
     """
-    head = Head(None, scene.head)
-    took = [commit_log.taking(state.journal, unit) for unit in units]
-    return bool(took) and all(any(refs.contains(scene.repo, head, oid) for oid in one) for one in took)
+    return bool(units) and all(commit_log.has_taken(state.journal, unit) for unit in units)
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome:

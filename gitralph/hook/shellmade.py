@@ -107,8 +107,8 @@ class _Finder:
         old, new = self.before.rows.get(name), self.after.rows.get(name)
         if new is None:
             return form.base is not None  # the file is as in HEAD
-        if new[3] == "u":
-            return True
+        if new[3] == "u":  # who settles a conflict by hand writes in it, and git goes no step on
+            return old is None or old[3] != "u" or self.before.head != self.after.head
         if old is not None and old[3] is not None and new[1] == old[3]:
             return new[1] != old[1]
         began = hook_git.is_under_way(self.place.git_dir) and self.look.kept.get("operation") is not True

@@ -175,3 +175,12 @@ def test_a_line_that_was_committed_in_its_correction_is_left_to_nobody(repo: Rep
     repo.write("a", changed() + "def g(q):\n    return q + 6\n")
     repo.edit("S1", "new", "one\n")
     assert repo.commit("S1").notes == ""
+
+
+def test_what_is_committed_on_another_branch_was_changed_by_nobody(repo: Repo) -> None:
+    repo.git("checkout", "-q", "-b", "side")
+    repo.edit("S1", "a", changed(3, "three", changed(2, "two")))
+    repo.commit("S1")
+    repo.git("checkout", "-q", "main")
+    repo.edit("S1", "a", changed(2, "two again"))
+    assert "left to it" not in repo.commit("S1").notes

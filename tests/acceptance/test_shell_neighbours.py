@@ -949,3 +949,18 @@ def test_what_git_carries_to_another_head_stays_a_persons(repo: Repo, command: s
     assert repo.commit("S1", "--with-shell").status == "nothing"
     repo.ralph("commit", "--mine", "-m", "mine")
     assert _text(repo, "a") == changed(8, "eight of S2", changed(1, "one of upstream"))
+
+
+def test_a_conflict_that_a_command_settles_is_its_edit(repo: Repo) -> None:
+    """With an edit tool it was; by `sed` the line was nobody's, in the session's own commit."""
+    repo.git("checkout", "-q", "-b", "up")
+    repo.write("a", changed(3, "three of upstream"))
+    repo.commit_all("up")
+    repo.git("checkout", "-q", "main")
+    repo.edit("S1", "a", THREE)
+    repo.commit("S1")
+    shells.run(repo, "S1", "git rebase -q up")
+    shells.run(repo, "S1", "sed -i '/^<<<<<<</,/^>>>>>>>/c three of both' a")
+    shells.run(repo, "S1", "git add a; GIT_EDITOR=true git rebase --continue")
+    assert _text(repo, "a") == changed(3, "three of both")
+    assert f"session '{repo.called('S1')}'" in repo.ralph("why", "a:3").text
