@@ -299,7 +299,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         if scene.by_person:
             # a person reads all notes but STAYS_OUT: no record of a person's can be lost
             return note.why.kind not in STAYS_OUT
-        if note.why.kind in LEFT_OUT and _are_committed(state, note.units):
+        if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
             return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
@@ -312,12 +312,20 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     )
 
 
-def _are_committed(state: PathState, units: tuple[str, ...]) -> bool:
-    """True when commits took all of these pieces.
+def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
+    """True when commits took all of these pieces, and HEAD or a branch holds those commits.
 
     What happened to the lines afterwards is history, or is on another branch.
     """
-    return bool(units) and all(commit_log.has_taken(state.journal, unit) for unit in units)
+    took = [commit_log.taking(state.journal, unit) for unit in units]
+    return bool(took) and all(any(_is_held(scene, oid) for oid in one) for one in took)
+
+
+def _is_held(scene: Scene, oid: str) -> bool:
+    if scene.contains(oid):
+        return True
+    words = ("for-each-ref", "--count=1", "--format=x", f"--contains={oid}", "refs/heads/")
+    return bool(scene.bench.git.at(scene.repo.root).try_run(*words).stdout)
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome:

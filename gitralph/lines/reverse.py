@@ -287,8 +287,8 @@ class _Turn:
             return False
         made = [(number, self.weave.hunks[number]) for number in self.weave.units[unit].hunks]
         back = [(x, number) for number, each in made for x in each.undels]
-        if not self.known.in_head[EXISTS] and any(EXISTS in each.dels for _, each in made):
-            return not self.known.on_disk(EXISTS)  # as a clean does with a new file
+        if any(EXISTS in each.dels for _, each in made):  # as a clean does with a file that HEAD never had
+            return not self.known.on_disk(EXISTS) and not any(text is not None for text in self.known.heads())
         return (
             bool(back) and not any(e.births for _, e in made) and all(p in self.known.put_back for p in back)
         )

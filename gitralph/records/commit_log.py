@@ -107,21 +107,18 @@ def rows_in(fields: Mapping[str, Any]) -> set[Said]:
     return {tuple(map(str, row)) for row in rows if isinstance(row, list)}
 
 
-def has_taken(journal: Journal, unit: str) -> bool:
-    """True when a commit took the piece with this name, or all of its record."""
-    place, upto = unit.partition(".")[0], dict[object, int]()
+def taking(journal: Journal, unit: str) -> list[str]:
+    """The oids of the commits that took the piece with this name, or all of its record."""
+    place, upto, found = unit.partition(".")[0], dict[object, int](), list[str]()
+    makers = {r.session for r in journal.records if str(r.offset) == place}
     for row in journal.log:
-        session, end, units = (row.get(key) for key in ("session", "upto", "units"))
+        commit, session, end, units = (row.get(key) for key in ("commit", "session", "upto", "units"))
         since = upto.get(session, 0)
         upto[session] = max(end, since) if type(end) is int else since
-        if not is_oid(row.get("commit")):
-            continue
-        if isinstance(units, list):
-            if unit in units:
-                return True
-        elif place.isdigit() and since <= int(place) < upto[session]:
-            return any(r.session == session and r.offset == int(place) for r in journal.records)
-    return False
+        is_whole = session in makers and since <= int(place) < upto[session]
+        if is_oid(commit) and (unit in units if isinstance(units, list) else is_whole):
+            found.append(str(commit))
+    return found
 
 
 def taken(journal: Journal) -> dict[str, set[str]]:

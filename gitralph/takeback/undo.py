@@ -380,6 +380,8 @@ def _is_taken_away(found: Survey, path: bytes) -> bool:
         return False
     if last.op != "rename-from" and last.session not in found.scene.own:
         return False
+    if last.session in found.scene.own and last not in state.untold(last.session):
+        return False  # a commit took it
     has_landed = last.other_path is not None and found.has_landed(last.other_path, last)
     return not has_landed and not state.owners() <= found.scene.own
 
