@@ -159,8 +159,9 @@ def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[
         here = works.get(state.path, {})
         names = _recorded(state, here)
         # the records of the old path tell what a moved file brought along
-        if len(names) == 1 and here[names[0]].reason != decision.FILTERED and not state.came_with:
-            found |= set() if here[names[0]].whole else {state.path}
+        only = here[names[0]] if len(names) == 1 and not state.came_with else None
+        if only is not None and only.reason != decision.FILTERED and not only.refuses:
+            found |= set() if only.whole else {state.path}
         elif names and state.journal.records:
             asked.append(state)
     return found | _unexplained(ctx, asked)

@@ -964,3 +964,12 @@ def test_a_conflict_that_a_command_settles_is_its_edit(repo: Repo) -> None:
     shells.run(repo, "S1", "git add a; GIT_EDITOR=true git rebase --continue")
     assert _text(repo, "a") == changed(3, "three of both")
     assert f"session '{repo.called('S1')}'" in repo.ralph("why", "a:3").text
+
+
+def test_a_deletion_that_is_refused_for_anothers_line_is_no_persons(repo: Repo) -> None:
+    """`status` showed a part as a person's, of whom nothing was there."""
+    repo.edit("S2", "a", THREE)
+    shells.run(repo, "S1", "rm a")
+    assert "yours" not in repo.ralph("status").text
+    assert "unrecorded" not in repo.ralph("status").text
+    assert repo.commit("S1", code=4).left == {"a": "contested"}
