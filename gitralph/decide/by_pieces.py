@@ -82,6 +82,8 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
             whom = others or _writers(known.pieces) or whom
             why = Why(Kind.MOVED_WITH_LINES, tuple(whom), moves[-1].other_path or b"")
             return decision.refused(state.path, decision.CONTESTED, why, whom)
+        if any(step.after is None and step.owner in scene.own for step in known.steps):
+            return outcome._replace(content=ABSENT)  # another has made anew what the session deleted
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome

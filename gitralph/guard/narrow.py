@@ -330,7 +330,7 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
         _refuse_foreign(ctx, made.head, job.session, job.staged)
     elif not made.entries:
         offered = [left for left in made.left if left.by_shell]
-        is_sure = any(left.reason == decision.SHELL for left in offered)
+        is_sure = bool(offered) and all(left.reason == decision.SHELL for left in offered)
         shell = [_with_shell(ctx, job)] if is_sure else []
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
@@ -405,7 +405,8 @@ def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
         out.append(f"only the lines of {whose} are committed; others' stay in {few(others, _SHOWN)}")
     if shell:
         out.append(f"left out: {few(shell, _SHOWN)}, which only its own shell calls changed")
-        out.append(f"to commit that as well: {_with_shell(ctx, job)}")
+        # the same command takes what others may have made
+        out += [] if unsure else [f"to commit that as well: {_with_shell(ctx, job)}"]
     if unsure:
         out.append(f"left out: {few(unsure, _SHOWN)}, which its shell calls may have changed, or another's")
     return out

@@ -969,7 +969,9 @@ def test_a_conflict_that_a_command_settles_is_its_edit(repo: Repo) -> None:
 def test_a_deletion_that_is_refused_for_anothers_line_is_no_persons(repo: Repo) -> None:
     """`status` showed a part as a person's, of whom nothing was there."""
     repo.edit("S2", "a", THREE)
-    shells.run(repo, "S1", "rm a")
+    shell = Shell(repo, "S1").begin()
+    repo.remove("a")
+    shell.end()
     assert "yours" not in repo.ralph("status").text
     assert "unrecorded" not in repo.ralph("status").text
     assert repo.commit("S1", code=4).left == {"a": "contested"}

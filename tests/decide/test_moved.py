@@ -504,8 +504,8 @@ def test_a_deletion_counts_of_a_file_that_head_got_meanwhile(repo: Repo) -> None
     repo.commit("S1")
     repo.delete("S1", "n")
     repo.edit("S2", "n", "other\n")
-    for who in ("S1", "S2"):
-        assert repo.commit(who).paths == {"n": "M"}
+    for who, letter in (("S1", "D"), ("S2", "A")):
+        assert repo.commit(who).paths == {"n": letter} == repo.changes()
     assert repo.blob("n") == b"other\n"
 
 
