@@ -64,7 +64,7 @@ def catch_up(ctx: Context, session: str) -> None:
         return
     for name in path_records.family(ctx.layout, session):
         try:
-            shellwatch.so_far(ctx.layout, name, dict(ctx.environ))
+            shellwatch.so_far(ctx.layout, name, dict(ctx.environ), ctx.repo.root)
         except OSError:
             continue  # what cannot be written now will be recorded when the command ends
 

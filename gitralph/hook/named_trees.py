@@ -8,6 +8,7 @@ import os
 
 from gitralph.base import files, gitdir
 from gitralph.base.gitdir import Place
+from gitralph.hook.journal import is_oid
 
 # Each costs a `git status` before the command and one after it.
 _MOST = 3
@@ -18,21 +19,39 @@ _APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
 
 def named(place: Place, cwd: str, command: str) -> list[Place]:
     """The other worktrees in which a word of a command lies, as a path from the cwd or a folder it enters."""
-    roots = _roots(place) if command else []
-    found = {_root_of(path, roots) for path in _paths(os.path.realpath(cwd), command)} if roots else set()
+    return holding(place, paths(cwd, command) if command else [])
+
+
+def holding(place: Place, given: list[str]) -> list[Place]:
+    """The other worktrees in which some paths lie."""
+    roots = _roots(place) if given else []
+    found = {_root_of(path, roots) for path in given} if roots else set()
     places = [gitdir.discover(root) for root in sorted(found - {place.root, None}, key=str) if root]
     return [one for one in places if one is not None and one.common_dir == place.common_dir][:_MOST]
 
 
-def _paths(cwd: str, command: str) -> list[str]:
+def began_at(place: Place, since: object) -> str | None:
+    """The commit at which a worktree was made, if that was after a time (`shellcalls.begun`); else None."""
+    try:
+        found = os.lstat(f"{place.git_dir}/commondir")
+        told = files.read_bytes(f"{place.git_dir}/logs/HEAD", 1 << 16).split(b"\n", 1)[0].split(b" ", 2)
+    except OSError:
+        return None
+    is_younger = isinstance(since, list) and since[:1] == [found.st_dev] and found.st_ctime_ns >= since[1]
+    oid = told[1].decode("ascii", "replace") if len(told) > 1 else ""
+    return oid if is_younger and is_oid(oid) else None
+
+
+def paths(cwd: str, command: str) -> list[str]:
     """What the words of a command are as paths; no file is looked at."""
+    cwd = os.path.realpath(cwd)
     words = [word for word in command.translate(_APART).split()[:_WORDS] if gitdir.is_nameable(word)]
     folders, out = [cwd], list[str]()
     for at, word in enumerate(words):
-        paths = [os.path.normpath(os.path.join(folder, word)) for folder in folders]
-        out += paths
+        found = [os.path.normpath(os.path.join(folder, word)) for folder in folders]
+        out += found
         if at and words[at - 1] == "cd" and len(folders) < _FOLDERS:
-            folders.append(paths[-1])
+            folders.append(found[-1])
     return out
 
 

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from gitralph.base import files, jsonline, nul, process
+from gitralph.base import files, gitdir, jsonline, nul, process
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import Layout, for_place
@@ -233,6 +233,9 @@ def _open(
         "space": process.space(),
         "more": list(more),
     }
+    words = command_of(event.given) or ""
+    if "worktree" in words:  # it may make one, and work there
+        kept["paths"] = named_trees.paths(event.cwd or place.root, words)
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster
@@ -372,9 +375,41 @@ def _record(look: Look, environ: dict[str, str], late: bool) -> list[str]:
     return shellmade.record_rows(look, environ, late)
 
 
-def so_far(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
-    """Record what the open commands of a session have changed so far; they stay open."""
+def _adopt(lay: Layout, place: Place, path: str, key: str) -> str | None:
+    """Watch a worktree that a command made while it runs; all in it since is the command's.
+
+    ``path`` is what is kept of the command where it began, ``key`` names what is kept for this worktree.
+    """
+    kept = shellcalls.load(path)
+    head = named_trees.began_at(place, kept.get("since")) if kept is not None else None
+    if kept is None or head is None or kept["token"] == lay.token:
+        return None
+    new, more = lay.shell_call(str(kept["session"]), key), kept.get("more")
+    here = {"id": os.urandom(8).hex(), "root": place.root, "token": lay.token, "more": [], "operation": False}
+    told = {name: kept.get(name) for name in ("session", "agent_id", "tool", "call")}
+    _note(lay, {"open": here["id"], **told, "key": key})
+    shellcalls.keep(new, {**kept, **here, "staged": {}}, Picture(head, {}))
+    shellcalls.keep(path, {**kept, "more": [*(more if isinstance(more, list) else []), key]}, None)
+    return new
+
+
+def _adopt_here(lay: Layout, session: str, root: str) -> None:
+    """Watch the worktree in which a command of the session is at work, where it has made it."""
     folder = os.path.dirname(lay.shell_call(session, ""))
+    paths = [f"{folder}/{name}" for name in _open_calls(folder)]
+    place = gitdir.discover(root)
+    known = [(path, kept) for path in paths if (kept := shellcalls.load(path)) is not None]
+    if place is None or any(kept["token"] == lay.token for _, kept in known):
+        return
+    for path, kept in known:
+        if _adopt(lay, place, path, f"{kept.get('call') or kept.get('tool') or ''} {root}") is not None:
+            return
+
+
+def so_far(lay: Layout, session: str, environ: dict[str, str], root: str) -> list[str]:
+    """Record what the open commands of a session have changed so far in a worktree; they stay open."""
+    folder = os.path.dirname(lay.shell_call(session, ""))
+    _adopt_here(lay, session, root)
     return [told for name in _open_calls(folder) for told in _so_far(lay, f"{folder}/{name}", environ)]
 
 
@@ -414,8 +449,24 @@ def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> l
 
 def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
     """Close a shell command that has ended; returns lines for the log."""
-    paths = _all_of(lay, session, event)
+    paths = [*_made_meanwhile(lay, session, event), *_all_of(lay, session, event)]
+    paths = list(dict.fromkeys(paths))
     return [told for path in paths if os.path.lexists(path) for told in _close(path, environ, late=False)]
+
+
+def _made_meanwhile(lay: Layout, session: str, event: Event) -> list[str]:
+    """What is kept now of worktrees that a command named and has made."""
+    path = lay.shell_call(session, _key(event))
+    kept = shellcalls.load(path)
+    paths = kept.get("paths") if kept is not None else None
+    paths = [one for one in paths if isinstance(one, str)] if isinstance(paths, list) else []
+    place = gitdir.discover(str(kept["root"])) if kept is not None and paths else None
+    found = list[str | None]()
+    for there in named_trees.holding(place, paths) if place is not None else ():
+        key = f"{_key(event)} {there.root}"
+        if not os.path.lexists(lay.shell_call(session, key)):
+            found.append(_adopt(for_place(there), there, path, key))
+    return [one for one in found if one is not None]
 
 
 def _all_of(lay: Layout, session: str, event: Event) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -766,6 +767,34 @@ def test_a_command_that_works_in_another_worktree(repo: Repo, command: str, name
     assert tree.commit(None, "--mine").status == "nothing"
     assert tree.commit("S1").paths == {"a": "M"}
     assert tree.blob("a").decode() == changed(3, "three")
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+@pytest.mark.parametrize("when", ["at its end", "in the command"])
+def test_a_command_that_makes_a_worktree_and_works_there(repo: Repo, when: str, is_older: bool) -> None:
+    """A fresh worktree is clean. In one that was there before, and is not named, nobody knows who worked."""
+    made = f"git worktree add -q {repo.root}-tree -b tree"
+    work = f"cd {repo.root}-tree && sed -i 's/line 3$/three/' a"
+    if is_older:
+        repo.git("worktree", "add", "-q", f"{repo.root}-tree", "-b", "tree")
+        shell = Shell(repo, "S1", "make test").begin().work(work)
+    else:
+        shell = Shell(repo, "S1", f"{made} && {work}").begin().work()
+    tree = Repo(Path(f"{repo.root}-tree"), repo.env)
+    inside = {"CLAUDE_CODE_SESSION_ID": "S1"}
+    done = []
+    if when == "in the command":
+        done.append(tree.run("commit", "-m", "x", env=inside).text)
+    shell.end()
+    if is_older:
+        assert tree.commit("S1").status == "nothing"
+    else:
+        assert when == "in the command" or tree.commit("S1").paths == {"a": "M"}
+        assert tree.blob("a").decode() == changed(3, "three"), done
+        assert tree.trailers().startswith("Ralph-Session: S1")
+        tree.write("a", changed(3, "three", changed(8, "a person's")))
+        assert tree.commit("S1").status == "nothing"
+        assert tree.commit(None, "--mine").paths == {"a": "M"}
 
 
 def test_a_command_in_a_linked_worktree_that_works_in_the_main_one(repo: Repo) -> None:
