@@ -7,7 +7,7 @@ alone. So is what another session's running command may have staged: that sessio
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import NamedTuple
 
 from gitralph.git import history, refs, uncommitted
@@ -41,9 +41,9 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
         path: _form(entry)
         for path, entry in uncommitted.staged(ctx.repo.git, head.oid, ctx.repo.index).items()
     }
-    found = _staged(own, now)
-    others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
     reader = history.base_of(ctx.repo, head)
+    found = _staged(own, now, lambda head, path: history.entry_at(ctx.repo, head, path) == reader.entry(path))
+    others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
     out = {}
     for path, before in found.items():
         if not any(_may_have_staged(window, path, now[path]) for window in others):
@@ -56,14 +56,20 @@ def _is_worded(ctx: Context) -> bool:
     return any(os.path.exists(f"{ctx.repo.git_dir}/{name}") for name in _WORDED)
 
 
-def _staged(commands: Iterable[Window], now: dict[bytes, Index]) -> dict[bytes, Index]:
-    """For each path the entry before the first of the commands that led to what is staged now."""
+def _staged(
+    commands: Iterable[Window], now: dict[bytes, Index], is_same: Callable[[str | None, bytes], bool]
+) -> dict[bytes, Index]:
+    """For each path the entry before the first of the commands that led to what is staged now.
+
+    ``is_same`` tells whether HEAD has of a path what a commit has: else a commit carried the entry over.
+    """
     before, last = dict[bytes, Index](), dict[bytes, Index]()
     for window in sorted(commands, key=lambda one: (one.closed is None, one.closed or 0)):
         rows = [(row.path, row.before, row.after) for row in window.staged]
         if window.closed is None and window.was_staged is not None:
             there = window.was_staged
             rows = [(path, there.get(path, AS_HEAD), form) for path, form in now.items()]
+            rows = [row for row in rows if row[1] == AS_HEAD or is_same(window.head, row[0])]
         for path, was, after in rows:
             if was == after:
                 continue

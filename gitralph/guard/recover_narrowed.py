@@ -124,8 +124,11 @@ def _made(repo: Repository, todo: Narrowed) -> str | None:
 
 
 def _candidates(repo: Repository, todo: Narrowed) -> Iterator[str]:
-    """The commits that followed the HEAD of the decision: by the reflogs, else by their parents."""
-    yield from refs.followers(repo, todo.ref, todo.old or refs.ZERO)
+    """The commits that followed the HEAD of the decision: by the reflogs, else by their parents.
+
+    The last one first: a commit that was taken back and made again has the same tree.
+    """
+    yield from reversed(list(refs.followers(repo, todo.ref, todo.old or refs.ZERO)))
     words = ("rev-list", "--first-parent", "--parents", f"-n{_FAR}", todo.ref or "HEAD", "--")
     for row in repo.git.try_run(*words).stdout.decode().splitlines():
         commit, *parents = row.split()

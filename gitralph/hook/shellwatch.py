@@ -353,7 +353,9 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         look = Look(path, kept)
         _see(look, environ)
         told = _record(look, environ, late)
-        restage = staging.changes(kept, look.after.staged) if look.after is not None and not late else None
+        restage = None
+        if look.after is not None and not late:
+            restage = staging.changes(kept, look.after.staged, look.moved)
         staged = {"staged": restage} if restage else {}
         if staged:
             staging.note(look.lay, str(kept["session"]))

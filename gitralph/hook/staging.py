@@ -4,6 +4,7 @@ Fast lane. The index belongs to the person: ``commit.shell_staging`` tells what 
 """
 
 import os
+from collections.abc import Container
 
 from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
@@ -124,13 +125,16 @@ def _stages(line: str) -> bool:
     return at >= 0 and not _VERBS.isdisjoint(line[at:].translate(_APART).split()[1:_NEAR])
 
 
-def changes(kept: dict[str, object], after: Staged | None) -> list[list[object]]:
-    """``[path, before, after]`` of what a command staged."""
+def changes(kept: dict[str, object], after: Staged | None, moved: Container[str]) -> list[list[object]]:
+    """``[path, before, after]`` of what a command staged.
+
+    Where HEAD has ``moved``, what a person had staged before was carried over by the commit.
+    """
     before = kept.get("staged")
     if not isinstance(before, dict) or after is None or kept.get("stages") is not True:
         return []
     rows = [[name, before.get(name, CLEAN), now] for name, now in sorted(after.items())]
-    return [row for row in rows if row[1] != row[2]]
+    return [row for row in rows if row[1] != row[2] and (row[1] == CLEAN or row[0] not in moved)]
 
 
 def note(lay: Layout, session: str) -> None:

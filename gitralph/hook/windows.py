@@ -67,9 +67,9 @@ class Window:
 
     ``picture`` is what was dirty at the beginning, for a command without an end. ``id`` names the command in
     the file, ``key`` what is kept of it where that is not its call: in a worktree that it named. ``gits`` are
-    the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, None when
-    unknown. ``staged`` is what an ended command staged and nobody has put back; ``stages`` is false for a
-    command that cannot have staged it.
+    the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, when
+    ``head`` was HEAD; None when unknown. ``staged`` is what an ended command staged and nobody has put back;
+    ``stages`` is false for a command that cannot have staged it.
     """
 
     __slots__ = (
@@ -77,6 +77,7 @@ class Window:
         "call",
         "closed",
         "gits",
+        "head",
         "id",
         "key",
         "late",
@@ -121,6 +122,7 @@ class Window:
         self.key = key
         self.so_far: dict[bytes, ChangedPath] = {}
         self.gits = frozenset[bytes]()
+        self.head: str | None = None
         self.staged: tuple[StagedPath, ...] = ()
         self.was_staged: dict[bytes, Index] | None = None
         self.stages = True
@@ -276,7 +278,7 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     picture = shellcalls.picture_of(kept) if kept is not None else None
     if kept is None or picture is None:
         return
-    window.stages = kept.get("stages") is not False
+    window.stages, window.head = kept.get("stages") is not False, picture.head
     try:
         staged = kept.get("staged")
         if isinstance(staged, dict):

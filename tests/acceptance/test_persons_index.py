@@ -337,3 +337,57 @@ def test_a_person_is_told_how_an_amend_goes_without_an_agents_line(empty_repo: R
     assert repo.blob("g") == ten(l9="a person's").encode()
     assert repo.git("log", "-1", "--format=%s") == "mine"
     assert repo.git("status", "--porcelain") == " M g"
+
+
+@pytest.mark.parametrize("words", [("f",), ("-A",)])
+def test_what_a_person_staged_is_carried_over_commit_after_commit(
+    empty_repo: Repo, words: tuple[str, ...]
+) -> None:
+    """The second commit put back the version from before the first one, which the person then committed."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+
+    def edit(path: str, text: str) -> Callable[[], object]:
+        return lambda: repo.write(path, text)
+
+    def add() -> object:
+        return repo.git("add", *words)
+
+    in_shell(repo, "S1", edit("h", ten(l4="of S1", l9="staged")), commits(repo, "-a"))
+    assert repo.blob("h") == ten(l4="of S1").encode()
+    assert repo.git_bytes("show", ":h") == ten(l4="of S1", l9="staged").encode()
+    for number in (2, 6):
+        in_shell(repo, "S1", edit("f", ten(**{f"l{number}": "of S1"})), add, commits(repo))
+        assert repo.changes() == {"f": "M"}
+        assert repo.git_bytes("show", ":h") == ten(l4="of S1", l9="staged").encode()
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == "M  h"
+    commit_as(repo, None)
+    assert repo.blob("h") == ten(l4="of S1", l9="staged").encode()
+    assert repo.changes() == {"h": "M"}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_commit_that_was_taken_back_and_made_again_leaves_nothing_staged(
+    empty_repo: Repo, at_once: bool
+) -> None:
+    """The first of the two was taken for the second, and a person's next commit deleted the file."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.edit("S1", "n", "new\n")
+
+    def add() -> object:
+        return repo.git("add", "n")
+
+    def reset() -> object:
+        return repo.git("reset", "-q", "HEAD~1")
+
+    in_shell(repo, "S1", add, commits(repo))
+    calls = [(reset, add, commits(repo, "-m", "again"))] if at_once else [(reset,), (add,), (commits(repo),)]
+    for call in calls:
+        in_shell(repo, "S1", *call)
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == ""
+    assert repo.blob("n") == b"new\n"
