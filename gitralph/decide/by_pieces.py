@@ -6,6 +6,7 @@ earlier commits took decides nothing; it only tells which notes are no news.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -84,6 +85,10 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
             return decision.refused(state.path, decision.CONTESTED, why, whom)
         if any(step.after is None and step.owner in scene.own for step in known.steps):
             return outcome._replace(content=ABSENT)  # another has made anew what the session deleted
+        made = list(itertools.takewhile(lambda step: step.owner in scene.own, known.steps))
+        if outcome.content is not None and known.head is None and made and made[0].before is None:
+            # another has written anew what the session made, and goes on top of that
+            return outcome._replace(content=Content(outcome.content.mode, made[-1].after))
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome

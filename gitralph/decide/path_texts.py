@@ -316,7 +316,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         alone=record.alone,
         onto=onto,
         moved=record.op == "rename-to",
-        by_shell=record.by_shell,
+        by_shell=record.by_shell and record.op != "rename-from",
     )
 
 

@@ -85,8 +85,6 @@ class _Finder:
             one.may_be_gits = bool(popped)
             if not popped or not (any(popped) or shellsteps.brings(one)):
                 out.append(one)
-            else:
-                self.gits.add(name)
         return out
 
     def _is_carried(self, name: str, path: bytes, form: ChangedPath) -> bool:

@@ -333,10 +333,15 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     for one in made:
         if one.is_known and one.after is None:
             one.before = _as_it_went(lay, call.window, one)
+    told = list[str]()
+    swapped = _swapped(made)
+    if swapped:
+        names = " and ".join(f"'{record.path_text(one.path)}'" for one in swapped)
+        told.append(f"a shell call gave {names} one another's text: what is there is nobody's")
+        made = [one for one in made if one not in swapped]
     # A folder's move changes none of its files, so only what was not moved can have been there before.
     made = [one for one in pair_moves(made) if one.op is not None or not one.was_hidden]
     new = [one for one in made if one.is_new]
-    told = []
     if len(new) > _NEW:
         told.append(f"a shell call made {len(new)} new files: none of them is told by line")
         made = [one for one in made if not one.is_new]
@@ -353,6 +358,13 @@ def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
         except OSError as error:
             told.append(f"'{record.path_text(one.path)}', changed by a shell call: {error.strerror or error}")
     return told
+
+
+def _swapped(made: Iterable[Made]) -> list[Made]:
+    """Files that have one another's text now, with whatever lines of others these had."""
+    known = [one for one in made if one.is_known and None not in (one.before, one.after)]
+    by_text = {(one.before, one.after): one for one in known if one.before != one.after}
+    return [one for one in by_text.values() if (one.after, one.before) in by_text]
 
 
 def _write_one(

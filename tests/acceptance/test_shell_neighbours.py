@@ -1004,3 +1004,64 @@ def test_a_deletion_that_is_refused_for_anothers_line_is_no_persons(repo: Repo) 
     assert "yours" not in repo.ralph("status").text
     assert "unrecorded" not in repo.ralph("status").text
     assert repo.commit("S1", code=4).left == {"a": "contested"}
+
+
+# --- what a command does with whole files ---
+
+
+def test_two_files_that_a_command_swaps_bring_no_line_of_others(repo: Repo) -> None:
+    """The command's commit had a session's line and a person's, in files that had been the other's."""
+    repo.write("c", "".join(f"row {number}\n" for number in range(1, 11)))
+    repo.commit_all("c")
+    repo.edit("S2", "a", THREE)
+    repo.write("c", (repo.read("c") or b"").decode().replace("row 5\n", "row five of a person\n"))
+    shell = Shell(repo, "S1").begin().work("mv a t; mv c a; mv t c").end()
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit(None, "--mine").left.keys() == {"a", "c"}
+    shell.begin().work("mv a t; mv c a; mv t c").end()
+    assert repo.commit("S2").paths == {"a": "M"}
+    assert _text(repo, "a") == THREE
+
+
+def test_what_comes_from_a_stash_of_the_command_itself_is_no_persons(repo: Repo) -> None:
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a; git stash -q")
+    shells.run(repo, "S1", "git stash pop -q")
+    assert repo.commit(None, "--mine").left == {"a": "shell"}
+
+
+@pytest.mark.parametrize("first", ["S1", "S2"])
+def test_a_file_that_one_deletes_and_another_makes_is_never_empty_in_head(repo: Repo, first: str) -> None:
+    shell = Shell(repo, "S1").begin()
+    repo.remove("a")
+    shell.end()
+    shell = Shell(repo, "S2").begin()
+    repo.write("a", "new of S2\n")
+    shell.end()
+    for session in (first, "S1", "S2"):
+        repo.run("commit", "--session", session, "-m", session)
+    assert repo.blob("a") == b"new of S2\n"
+    sizes = [
+        repo.git("cat-file", "-s", f"{one}:a")
+        for one in repo.git("log", "--format=%H", "--", "a").split()
+        if repo.changes(one).get("a") != "D"
+    ]
+    assert "0" not in sizes
+
+
+def test_a_new_file_that_another_writes_anew_is_committed_as_it_was_made(repo: Repo) -> None:
+    """The hint lets its maker go first; HEAD got an empty file then."""
+    repo.edit("S2", "n", "one of S2\ntwo of S2\n")
+    shells.run(repo, "S1", "cp a n")
+    assert repo.commit("S1", "--with-shell", code=4).left == {"n": "entangled"}
+    assert repo.commit("S2").paths == {"n": "A"}
+    assert _text(repo, "n") == "one of S2\ntwo of S2\n"
+    assert repo.commit("S1").paths == {"n": "M"}
+    assert _text(repo, "n") == TEN
+
+
+def test_a_new_file_that_a_command_moves_is_lost_to_nobody(repo: Repo) -> None:
+    repo.edit("S2", "n", "one of S2\ntwo of S2\n")
+    shells.run(repo, "S1", "mkdir f; mv n f/n")
+    assert "lost" not in repo.ralph("status").said
+    assert "nothing" in repo.ralph("restore", "--session", "S2").text
+    assert repo.commit("S2").paths == {"f/n": "A"}
