@@ -228,7 +228,8 @@ class Pieces(_States):
 
         def is_lost(line: int) -> bool:
             then = self.was(line, self.agreed) if self.is_added(line) and self.weave.says(line) else None
-            return then is not None and then[1]
+            # who took it away since and brought it back did that, and no reset
+            return then is not None and then[1] and self.changes.get(line, [then])[-1][0] < self.agreed
 
         return [any(map(is_lost, births)) for births in self._brought]
 
