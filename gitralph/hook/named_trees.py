@@ -14,6 +14,8 @@ from gitralph.hook.journal import is_oid
 _MOST = 3
 # A command with more words, or more `cd`, is a script: its beginning tells where it works.
 _WORDS, _FOLDERS = 400, 4
+# `git worktree add` has two words behind its options (git-worktree(1)).
+_NEAR = 8
 _APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
 
 
@@ -40,6 +42,12 @@ def began_at(place: Place, since: object) -> str | None:
     is_younger = isinstance(since, list) and since[:1] == [found.st_dev] and found.st_ctime_ns >= since[1]
     oid = told[1].decode("ascii", "replace") if len(told) > 1 else ""
     return oid if is_younger and is_oid(oid) else None
+
+
+def to_make(cwd: str, command: str) -> list[str]:
+    """The paths behind `worktree add` in a command; of its other words nothing is kept."""
+    _, found, rest = command.translate(_APART).partition(" worktree add ")
+    return paths(cwd, " ".join(rest.split()[:_NEAR])) if found else []
 
 
 def paths(cwd: str, command: str) -> list[str]:

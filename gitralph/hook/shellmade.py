@@ -75,10 +75,14 @@ class _Finder:
                 self.gits.add(name)
                 continue
             one = self._made(name, paths[name], form, name in plain)
+            if one is None and form.after is None and form.base:
+                continue  # it is as in HEAD
             if one is None:
                 self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
                 continue
             stashes = stashed.get(name, ()) if one.is_known else ()
+            if one.is_head and any(texts[1] == one.before for texts, _ in stashes):
+                continue  # a stash has it
             popped = [is_gone for texts, is_gone in stashes if shellsteps.is_gits(one, texts, is_gone)]
             # `git stash apply` leaves the stash. Of what only goes nobody can say whether it went by that or
             # by the command itself.
@@ -104,7 +108,7 @@ class _Finder:
         """True for a file as in HEAD or as staged, and while git is in the middle of an operation."""
         old, new = self.before.rows.get(name), self.after.rows.get(name)
         if new is None:
-            return form.base is not None  # the file is as in HEAD
+            return form.base is not None and not self._loses(name, form)  # the file is as in HEAD
         if new[3] == "u":  # who settles a conflict by hand writes in it, and git goes no step on
             return old is None or old[3] != "u" or self.before.head != self.after.head
         if old is not None and old[3] is not None and new[1] == old[3]:
@@ -112,12 +116,20 @@ class _Finder:
         began = hook_git.is_under_way(self.place.git_dir) and self.look.kept.get("operation") is not True
         return began and new[1] == new[3]
 
+    def _loses(self, name: str, form: ChangedPath) -> bool:
+        """True for a file that is as in HEAD now, and was not before: what nobody recorded would be lost."""
+        return (
+            form.before is not None
+            and name not in self.look.moved
+            and form.before[0] not in (None, form.base)
+        )
+
     def _wanted(
         self, rows: list[tuple[str, ChangedPath]], paths: dict[str, bytes], plain: list[str]
     ) -> list[tuple[str, bytes]]:
         out = []
         for name, form in rows:
-            if name in plain and (form.before is None or name in self.look.moved):
+            if name in plain and (None in (form.before, form.after) or name in self.look.moved):
                 for oid in (form.base, *self.look.moved.get(name, ())):
                     if oid and oid.strip("0"):
                         out.append((oid, paths[name]))
@@ -165,11 +177,12 @@ class _Finder:
         Where the texts are unknown, the whole path is the command's if it was as in HEAD and HEAD stayed.
         """
         new = self.after.rows.get(name)
-        oid, mode = form.after or _ABSENT
+        is_head = form.after is None and form.before is not None and bool(form.base)
+        oid, mode = (form.base, form.before[1]) if is_head and form.before else form.after or _ABSENT
         there = mode is not None or oid is not None
         if oid == UNKNOWN:
             return None
-        after = self.after.texts.get(oid or "")
+        after = self.texts.get((form.base or "", path)) if is_head else self.after.texts.get(oid or "")
         known, before = self._before(name, path, form, after)
         tracked = bool(form.base) or name in self.look.moved
         # no text of a filtered file is that of its blob
@@ -177,7 +190,7 @@ class _Finder:
         if not is_told and (form.before is not None or not form.base or name in self.look.moved):
             return None
         one = Made(path, form, (before, after) if is_told else None, tracked)
-        one.oid = oid
+        one.oid, one.is_head = oid, is_head
         old, now = (told.strip("0") for told in self.look.moved.get(name, ("", "")))
         one.with_head = bool(old) != bool(now)
         old_mode = form.before[1] if form.before is not None else (new[4] if new is not None else None)

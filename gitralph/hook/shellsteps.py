@@ -38,7 +38,7 @@ class Made:
     ``move`` is the move of which this is the change in the same call. ``bases`` are the texts of all HEADs
     from which the command may have begun. ``was_hidden``: git shows the file only now, and nobody changed it
     meanwhile. ``may_be_gits``: git may have made the change inside the command, so it is only offered.
-    ``with_head``: the path came or went with HEAD.
+    ``with_head``: the path came or went with HEAD. ``is_head``: the file is as in HEAD now.
     """
 
     __slots__ = (
@@ -46,6 +46,7 @@ class Made:
         "bases",
         "before",
         "form",
+        "is_head",
         "is_known",
         "may_be_gits",
         "mode",
@@ -76,6 +77,7 @@ class Made:
         self.was_hidden = False
         self.may_be_gits = False
         self.with_head = False
+        self.is_head = False
 
     @property
     def is_new(self) -> bool:
@@ -91,6 +93,7 @@ def pair_moves(made: list[Made]) -> list[Made]:
     """
     gone = [one for one in made if one.is_known and one.before is not None and one.after is None]
     came = [one for one in made if one.is_known and one.after is not None and one.before != one.after]
+    came = [one for one in came if not one.is_head]
     pairs = _equal(gone, came)
     rest = [one for one in gone if one not in pairs.values()]
     # A file that keeps half of its own lines was edited, and none was moved over it.
@@ -373,6 +376,8 @@ def _write_one(
     with files.Locked(lay.journal(made.path)) as fd:
         known, offered_to = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)), tuple[str, ...]()
         has_edits = _has_edits(known, call.window.session)
+        if made.is_head and _is_as_recorded(known, made):
+            return  # all that went is on record, and what git puts back is nobody's
         if made.op is not None and not made.tracked and not has_edits:
             old = known if made.op == "rename-from" else _journal(lay, made.other)
             offer = _offer_of(old, made.before if made.op == "rename-from" else made.after)

@@ -233,9 +233,8 @@ def _open(
         "space": process.space(),
         "more": list(more),
     }
-    words = command_of(event.given) or ""
-    if "worktree" in words:  # it may make one, and work there
-        kept["paths"] = named_trees.paths(event.cwd or place.root, words)
+    # it may make a worktree, and work there
+    kept["paths"] = named_trees.to_make(event.cwd or place.root, command_of(event.given) or "")
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster

@@ -90,6 +90,7 @@ def test_offer_takes_neither(repo: Repo, what: str) -> None:
 
 def test_no_command_text_is_kept(repo: Repo) -> None:
     shells.run(repo, "S1", "PASS=hunter2pass; echo x > n")
+    Shell(repo, "S2", "PASS=hunter2pass git worktree add ../w").begin()
     kept = [path.read_bytes() for path in repo.state.rglob("*") if path.is_file()]
     assert not any(b"hunter2pass" in data for data in kept)
     said = repo.ralph("status").text
@@ -101,8 +102,12 @@ def test_dirty_file_made_clean_by_the_shell(repo: Repo) -> None:
     repo.git("config", "ralph.discard", "off")
     repo.write("a", changed())
     shells.run(repo, "S1", "git checkout -- a")
-    assert repo.commit("S1").left == {}
+    assert repo.commit("S1").left == {"a": "unchanged"}
     assert _status(repo) == {}
+    # nobody else has kept what went
+    repo.ralph("undo", "--session", "S1")
+    assert repo.read("a") == changed().encode()
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
 
 
 @pytest.mark.parametrize(("what", "how"), crossed([*COMMANDS], ["option", "config"]))

@@ -1065,3 +1065,17 @@ def test_a_new_file_that_a_command_moves_is_lost_to_nobody(repo: Repo) -> None:
     assert "lost" not in repo.ralph("status").said
     assert "nothing" in repo.ralph("restore", "--session", "S2").text
     assert repo.commit("S2").paths == {"f/n": "A"}
+
+
+def test_a_persons_line_that_a_command_puts_away_and_back_stays_a_persons(repo: Repo) -> None:
+    """Of the first call nothing was recorded, and with the second the line was the session's."""
+    repo.edit("S2", "a", THREE)
+    repo.write("a", BOTH)
+    for command in ("cp a /tmp/$PPID.a; git show HEAD:a > a", "cp /tmp/$PPID.a a; rm /tmp/$PPID.a"):
+        shells.run(repo, "S1", command)
+    assert repo.read("a") == BOTH.encode()
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"a": "M"}
+    assert _text(repo, "a") == THREE
+    assert repo.commit(None, "--mine").paths == {"a": "M"}
+    assert _text(repo, "a") == BOTH
