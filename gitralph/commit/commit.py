@@ -504,7 +504,7 @@ def _land(
         ),
         still,
     )
-    restage.mark(ctx.layout, made.family)
+    restage.mark(ctx, ctx.layout, made.family)
     log_void(ctx, made)
     if all(left.reason == decision.UNCHANGED for left in made.left):
         pending_paths.put_mark_away(ctx, made.family)

@@ -14,9 +14,9 @@ from gitralph.base import files, jsonline, locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import land, shell_staging
-from gitralph.git import index
+from gitralph.git import index, refs, uncommitted
 from gitralph.git.context import Context
-from gitralph.hook import sessionfile
+from gitralph.hook import record, sessionfile, shellcalls, windows
 from gitralph.records import intents, path_records
 from gitralph.records.intents import Restaging
 
@@ -68,12 +68,27 @@ def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
             copy.remove()
     else:
         return False
-    mark(ctx.layout, family)
+    mark(ctx, ctx.layout, family)
     return True
 
 
-def mark(lay: Layout, family: Sequence[str]) -> None:
-    """Note that everything these sessions' commands have staged so far was put back."""
+def mark(ctx: Context, lay: Layout, family: Sequence[str]) -> None:
+    """Note that everything these sessions' commands have staged so far was put back.
+
+    The commands that run on begin anew: what is staged now is no work of theirs.
+    """
+    running = [w for w in windows.read(lay) if w.closed is None and w.session in family]
+    if running and lay.token == ctx.layout.token:
+        found = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
+        staged = {
+            record.path_text(path): None if entry is None else [f"{entry.mode:06o}", entry.oid.decode()]
+            for path, entry in found.items()
+        }
+        for window in running:
+            name = lay.shell_call(window.session, window.key or window.call or window.tool or "")
+            kept = shellcalls.load(name)
+            if kept is not None and kept["token"] == lay.token:
+                shellcalls.keep(name, {**kept, "staged": staged}, None)
     for session in family:
         if os.path.lexists(lay.staged(session)):
             told = {"v": 1, "restaged": session, "ts": sessionfile.now()}

@@ -1,4 +1,4 @@
-"""What the shell commands of a session staged, and what a person had staged before.
+"""What the shell commands of a session staged or unstaged, and what a person had staged before.
 
 The index belongs to the person. Snapshots around each command tell both. What somebody staged since is left
 alone. So is what another session's running command may have staged: that session's commit may be next.
@@ -7,18 +7,20 @@ alone. So is what another session's running command may have staged: that sessio
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable
+import time
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from gitralph.git import history, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.trees import Entry
-from gitralph.hook import windows
+from gitralph.hook import hook_git, windows
 from gitralph.hook.windows import AS_HEAD, Index, Window
 
 # git keeps such a file for a commit that it staged and worded itself (git 2.39). Nobody knows who ran that
 # command.
 _WORDED = ("SQUASH_MSG", "MERGE_MSG")
+_SECONDS = 5.0
 
 
 class PutBack(NamedTuple):
@@ -46,10 +48,22 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
     others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
     out = {}
     for path, before in found.items():
-        if not any(_may_have_staged(window, path, now[path]) for window in others):
-            was = reader.entry(path) if before == AS_HEAD else _entry(before)
-            out[path] = PutBack(_entry(now[path]), was)
-    return {path: one for path, one in out.items() if one.now != one.before}
+        form = now.get(path, AS_HEAD)
+        if not any(_may_have_staged(window, path, form) for window in others):
+            there, was = (reader.entry(path) if one == AS_HEAD else _entry(one) for one in (form, before))
+            out[path] = PutBack(there, was)
+    out = {path: one for path, one in out.items() if one.now != one.before}
+    gone = {path: one.before for path, one in out.items() if path not in now and one.before is not None}
+    kept = _stashed(ctx, gone) if gone else set[bytes]()
+    return {path: one for path, one in out.items() if path not in kept}
+
+
+def _stashed(ctx: Context, gone: Mapping[bytes, Entry]) -> set[bytes]:
+    """Those of some entries that a stash has of the index, as its second parent (git-stash(1))."""
+    stashes = hook_git.stashes(ctx.repo.common_dir)
+    keys = {f"{stash}^2:{os.fsdecode(path)}": path for stash in stashes for path in gone}
+    found = hook_git.blobs(ctx.repo.root, list(keys), dict(ctx.environ), time.monotonic() + _SECONDS)
+    return {keys[key] for key, oid in found.items() if oid == gone[keys[key]].oid.decode()}
 
 
 def _is_worded(ctx: Context) -> bool:
@@ -68,7 +82,7 @@ def _staged(
         rows = [(row.path, row.before, row.after) for row in window.staged]
         if window.closed is None and window.was_staged is not None:
             there = window.was_staged
-            rows = [(path, there.get(path, AS_HEAD), form) for path, form in now.items()]
+            rows = [(path, there.get(path, AS_HEAD), now.get(path, AS_HEAD)) for path in {*there, *now}]
             rows = [row for row in rows if row[1] == AS_HEAD or is_same(window.head, row[0])]
         for path, was, after in rows:
             if was == after:
@@ -76,7 +90,7 @@ def _staged(
             if path not in last or last[path] != was:  # a person staged something in between
                 before[path] = was
             last[path] = after
-    return {path: before[path] for path, form in last.items() if path in now and now[path] == form}
+    return {path: before[path] for path, form in last.items() if now.get(path, AS_HEAD) == form}
 
 
 def _may_have_staged(window: Window, path: bytes, form: Index) -> bool:

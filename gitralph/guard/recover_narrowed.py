@@ -54,7 +54,9 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
         pending_paths.put_mark_away(ctx, path_records.family(ctx.layout, todo.session))
     # what the session's shell had staged is not in the user's index
     if commit is not None or todo.form == AS_IS:
-        restage.mark(land.own_layout(ctx.layout, todo.token), path_records.family(ctx.layout, todo.session))
+        restage.mark(
+            ctx, land.own_layout(ctx.layout, todo.token), path_records.family(ctx.layout, todo.session)
+        )
     if there is not None:
         _drop_locks(there, todo, ("final",))
     intents.remove(ctx.layout, todo)

@@ -126,14 +126,15 @@ def _stages(line: str) -> bool:
 
 
 def changes(kept: dict[str, object], after: Staged | None, moved: Container[str]) -> list[list[object]]:
-    """``[path, before, after]`` of what a command staged.
+    """``[path, before, after]`` of what a command staged or took out of the index.
 
     Where HEAD has ``moved``, what a person had staged before was carried over by the commit.
     """
     before = kept.get("staged")
     if not isinstance(before, dict) or after is None or kept.get("stages") is not True:
         return []
-    rows = [[name, before.get(name, CLEAN), now] for name, now in sorted(after.items())]
+    names = sorted({*before, *after})
+    rows = [[name, before.get(name, CLEAN), after.get(name, CLEAN)] for name in names]
     return [row for row in rows if row[1] != row[2] and (row[1] == CLEAN or row[0] not in moved)]
 
 

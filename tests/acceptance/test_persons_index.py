@@ -391,3 +391,75 @@ def test_a_commit_that_was_taken_back_and_made_again_leaves_nothing_staged(
     stop(repo, "S1")
     assert repo.git("status", "--porcelain") == ""
     assert repo.blob("n") == b"new\n"
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_an_agent_takes_out_of_the_index_comes_back(empty_repo: Repo, at_once: bool) -> None:
+    """Nothing else had the text: the file had gone on."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    repo.write("h", ten(l9="gone on"))
+    repo.edit("S1", "f", ten(l3="of S1"))
+
+    def reset() -> object:
+        return repo.git("reset", "-q")
+
+    def add() -> object:
+        return repo.git("add", "f")
+
+    for call in [(reset, add, commits(repo))] if at_once else [(reset,), (add,), (commits(repo),)]:
+        in_shell(repo, "S1", *call)
+    assert repo.changes() == {"f": "M"}
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == "MM h"
+    assert repo.git_bytes("show", ":h") == STAGED.encode()
+    commit_as(repo, None)
+    assert repo.blob("h") == STAGED.encode()
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_what_an_agent_stashes_comes_back_with_its_stash(empty_repo: Repo, is_over: bool) -> None:
+    """Staged again at the end of the turn, it would stand in the way of the pop."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    in_shell(repo, "S1", lambda: repo.git("stash", "-q"))
+    if is_over:
+        stop(repo, "S1")
+        assert repo.git("status", "--porcelain") == ""
+    in_shell(repo, "S1", lambda: repo.git("stash", "pop", "-q", "--index"))
+    if not is_over:
+        stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == "M  h"
+
+
+def test_what_was_put_back_in_a_command_is_no_work_of_the_command(empty_repo: Repo) -> None:
+    """Its turn's end took it out of the index again."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    repo.write("h", ten(l4="gone on", l9="staged"))
+    repo.edit("S1", "f", ten(l3="of S1"))
+    in_shell(repo, "S1", add_all(repo))
+    in_shell(repo, "S1", commits(repo), lambda: repo.git("add", "-A"))
+    assert repo.changes() == {"f": "M"}
+    assert repo.git_bytes("show", ":h") == ten(l4="gone on", l9="staged").encode()
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == "MM h"
+    assert repo.git_bytes("show", ":h") == STAGED.encode()
+
+
+def test_what_an_agent_unstages_by_a_commit_is_committed(empty_repo: Repo) -> None:
+    repo = narrowing(empty_repo)
+    repo.git("config", "ralph.guard", "off")
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    in_shell(repo, "S1", lambda: repo.git("commit", "-q", "-m", "x", "--no-verify"))
+    stop(repo, "S1")
+    assert repo.changes() == {"h": "M"}
+    assert repo.git("status", "--porcelain") == ""
