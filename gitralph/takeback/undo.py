@@ -181,7 +181,22 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
         # Plan once more, so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
         ways = _next_commands(ctx, request, op, refusals, planner, more)
+        ways += _without(ctx, request, op, made, planner) if op != UNDO else []
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
+
+
+def _without(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner: Planner) -> list[str]:
+    """The command that brings back the files in which nothing stands in the way, where there are a few."""
+    stuck = {one.path for one in made.left if one.refuses}
+    rest = sorted({one.path for one in made.changes} - stuck)
+    if not 0 < len(rest) <= _MOST:
+        return []
+    again = planner(ctx, request._replace(match=_only(frozenset(rest))))
+    if any(one.refuses for one in again.left) or not again.changes:
+        return []
+    words = ["git ralph", "restore" if op == RESTORE else "undo --redo", "--session"]
+    words += [shlex.quote(ctx.called(request.session)), "--", *(as_pathspec(ctx, path) for path in rest)]
+    return [" ".join(words) + "  # brings the rest back"]
 
 
 def new_call(op: str) -> str:

@@ -3,6 +3,7 @@
 ``f`` holds "line 1" to "line 10" and is committed.
 """
 
+import shlex
 from typing import Any
 
 import pytest
@@ -436,3 +437,15 @@ def test_what_another_wrote_since_stays_whole(day: Repo) -> None:
     day.git("checkout", "-q", "--", ".")
     assert restore(day, "S1")["status"] == "nothing"
     assert changed(restore(day, "S2")) == {"bin": "M"}
+
+
+def test_a_refused_restore_names_the_files_that_can_come_back(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    day.edit("S1", "n", "x\n")
+    day.git("checkout", "-q", "f")
+    day.write("n", "y of a person\n")
+    said = day.ralph("restore", "--session", "S1", code=4).said
+    (hint,) = (row for row in said.splitlines() if row.endswith("brings the rest back"))
+    day.ralph(*shlex.split(hint.removeprefix("hint: git ralph "), comments=True))
+    assert text(day) == ten(l3="three of S1")
+    assert day.read("n") == b"y of a person\n"
