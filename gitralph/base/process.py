@@ -84,12 +84,12 @@ def above(name: str) -> dict[str, object] | None:
 
 def has_started(one: object, other: object) -> bool:
     """True where the process of one record started that of another, which started us, at any distance."""
-    pid, found = os.getppid(), list[dict[str, object]]()
+    pid, boot, found = os.getppid(), boot_id(), list[dict[str, object]]()
     for _ in range(2 * _FAR):
         said = _stat(pid)
         if said is None or pid <= 1:
             break
-        found.append({"pid": pid, "start": said[2], "boot": boot_id()})
+        found.append({"pid": pid, "start": said[2], "boot": boot})
         pid = said[1]
     return one in found and other in found and found.index(other) < found.index(one)
 

@@ -77,21 +77,29 @@ def mark(ctx: Context, lay: Layout, family: Sequence[str]) -> None:
 
     The commands that run on begin anew: what is staged now is no work of theirs.
     """
-    running = [w for w in windows.read(lay) if w.closed is None and w.session in family]
-    if running and lay.token == ctx.layout.token:
-        found = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
-        staged = {
-            record.path_text(path): None if entry is None else [f"{entry.mode:06o}", entry.oid.decode()]
-            for path, entry in found.items()
-        }
-        for window in running:
-            name = lay.shell_call(window.session, window.key or window.call or window.tool or "")
-            kept = shellcalls.load(name)
-            if kept is not None and kept["token"] == lay.token:
-                shellcalls.keep(name, {**kept, "staged": staged}, None)
+    if lay.token == ctx.layout.token:
+        with contextlib.suppress(OSError, RalphError):  # the commit has landed
+            _begin_anew(ctx, family)
     for session in family:
         if os.path.lexists(lay.staged(session)):
             told = {"v": 1, "restaged": session, "ts": sessionfile.now()}
             files.append_record(lay.shells, jsonline.line(told))
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(lay.staged(session))
+
+
+def _begin_anew(ctx: Context, family: Sequence[str]) -> None:
+    """Let the commands of these sessions that run here have begun with the index as it is now."""
+    running = [w for w in windows.read(ctx.layout) if w.closed is None and w.session in family]
+    if not running:
+        return
+    found = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
+    staged = {
+        record.path_text(path): None if entry is None else [f"{entry.mode:06o}", entry.oid.decode()]
+        for path, entry in found.items()
+    }
+    for window in running:
+        name = ctx.layout.shell_call(window.session, window.key or window.call or window.tool or "")
+        kept = shellcalls.load(name)
+        if kept is not None and kept["token"] == ctx.layout.token:
+            shellcalls.keep(name, {**kept, "staged": staged}, None)
