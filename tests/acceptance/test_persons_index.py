@@ -463,3 +463,34 @@ def test_what_an_agent_unstages_by_a_commit_is_committed(empty_repo: Repo) -> No
     stop(repo, "S1")
     assert repo.changes() == {"h": "M"}
     assert repo.git("status", "--porcelain") == ""
+
+
+def test_a_version_that_a_commit_went_past_is_not_staged_again(empty_repo: Repo) -> None:
+    """An agent's plain commit of everything, with no guard, has what was staged and more."""
+    repo = narrowing(empty_repo)
+    repo.git("config", "ralph.guard", "off")
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    repo.write("h", ten(l4="gone on", l9="staged"))
+    in_shell(repo, "S1", lambda: repo.git("commit", "-q", "-am", "x", "--no-verify"))
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_a_version_that_a_plain_commit_went_past_is_not_staged_by_ours(empty_repo: Repo) -> None:
+    """Both commits in one call: the call had begun with the version staged."""
+    repo = narrowing(empty_repo)
+    repo.git("config", "ralph.guard", "off")
+    repo.start("S1")
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    repo.write("h", ten(l4="gone on", l9="staged"))
+    shell = Shell(repo, "S1", "git commit -am x; git ralph commit").begin()
+    repo.git("commit", "-q", "-am", "x", "--no-verify")
+    repo.edit("S1", "f", ten(l3="of S1"))
+    assert repo.commit("S1", checked=False).paths == {"f": "M"}
+    assert repo.git("status", "--porcelain") == ""
+    shell.end()
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == ""

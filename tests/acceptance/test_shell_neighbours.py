@@ -997,7 +997,7 @@ def test_a_conflict_that_a_command_settles_is_its_edit(repo: Repo) -> None:
 
 def test_a_deletion_that_is_refused_for_anothers_line_is_no_persons(repo: Repo) -> None:
     """`status` showed a part as a person's, of whom nothing was there."""
-    repo.edit("S2", "a", THREE)
+    repo.edit("S2", "a", TEN + "extra of S2\n")
     shell = Shell(repo, "S1").begin()
     repo.remove("a")
     shell.end()

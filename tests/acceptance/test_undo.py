@@ -881,3 +881,16 @@ def test_what_stands_in_the_place_of_a_file_is_named_and_stays(day: Repo, way: t
         day.ralph(*way, "--session", "S1")
         assert day.read(path) == b"of S1\n"
         day.commit("S1")
+
+
+def test_a_deletion_that_a_commit_took_comes_back_by_no_undo(day: Repo) -> None:
+    """It wrote an empty file: the other's line was in HEAD, and then the deletion."""
+    swap(day, "S2", "line 5\n", "five of S2\n")
+    shell = shells.Shell(day, "S1").begin()
+    day.remove("f")
+    shell.end()
+    day.commit("S2")
+    day.commit("S1")
+    assert day.changes() == {"f": "D"}
+    assert "nothing to take back" in day.ralph("undo", "--session", "S1").text
+    assert day.read("f") is None
