@@ -110,6 +110,8 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if not staged:
         if amends:
             _sign_only(ctx, git)
+        elif whose_commit.allows_empty(git):
+            _sign_empty(ctx, git)
         return []  # git itself says that there is nothing to commit
     place = plain_index.given(ctx.environ, ctx.repo.index)
     if place is None:
@@ -189,6 +191,19 @@ def _sign_only(ctx: Context, git: dict[str, object]) -> None:
             family = path_records.family(ctx.layout, session)
             todo.lines = land.log_lines(ctx.layout, head.name, TO_COME, (), family)
         intents.write(ctx.layout, todo)
+
+
+def _sign_empty(ctx: Context, git: dict[str, object]) -> None:
+    """Narrow a commit that changes nothing, as `--allow-empty` makes one: it gets the session's trailers."""
+    session, head = whose_commit.session(ctx), refs.read_head(ctx.repo)
+    bench = open_bench(ctx, quarantine=False)
+    try:
+        made = plan.build(ctx, bench, session, Wishes(), [])
+        trailers = _trailers(ctx, session, made)
+    finally:
+        bench.remove()
+    tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}") if head.oid else made.tree.decode()
+    intents.write(ctx.layout, _intent(ctx, git, session, tree, trailers))
 
 
 def _trailers(ctx: Context, session: str, made: Draft) -> list[str]:

@@ -31,13 +31,23 @@ def git_process(fallback: int) -> dict[str, object]:
 
 def amends(git: Mapping[str, object]) -> bool:
     """True when that git was told to replace HEAD; git does not tell its ``pre-commit`` hook."""
+    return _was_told(git, b"--amend", 4)
+
+
+def allows_empty(git: Mapping[str, object]) -> bool:
+    """True when that git was told to make a commit that changes nothing."""
+    return _was_told(git, b"--allow-empty", 9)
+
+
+def _was_told(git: Mapping[str, object], option: bytes, least: int) -> bool:
+    """True where an option, or a beginning of so many bytes at least, stands among git's words."""
     pid = git.get("pid")
     words = process.words(pid) if isinstance(pid, int) else None
     for word in words or []:
         if word == b"--":
             return False
-        # git takes any unambiguous beginning of an option (gitcli(7)): `--am` is the shortest
-        if len(word) > 3 and b"--amend".startswith(word):
+        # git takes any unambiguous beginning of an option (gitcli(7)): `--am` is the shortest of `--amend`
+        if len(word) >= least and option.startswith(word):
             return True
     return False
 

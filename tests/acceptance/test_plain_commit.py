@@ -707,3 +707,18 @@ def test_two_agents_commit_at_the_same_moment(shared: Repo) -> None:
     assert shared.blob("f").decode() == ten(l2="one", l8="two")
     assert shared.pending("S1") == shared.pending("S2") == []
     _whole(shared)
+
+
+def test_an_empty_commit_of_an_agent_is_signed_and_amended(shared: Repo) -> None:
+    """It had no trailer, so its amend was refused as that of a person's commit."""
+    before = shared.pending("S1")
+    commit_as(shared, "S1", "--allow-empty")
+    assert shared.changes() == {}
+    assert "Ralph-Session: S1" in shared.trailers()
+    commit_as(shared, "S1", "--amend", "--allow-empty", "-m", "start it")
+    assert "Ralph-Session: S1" in shared.trailers()
+    assert shared.changes() == {}
+    assert shared.pending("S1") == before
+    commit_as(shared, None, "--allow-empty")
+    assert "Ralph-Session" not in shared.trailers()
+    assert left_behind(shared) == []
