@@ -10,7 +10,7 @@ from gitralph.ask import overview
 from gitralph.ask import status as statuses
 from gitralph.ask.status import Owned, SessionRows
 from gitralph.ask.trace import kept_notes
-from gitralph.base.errors import OK, UsageError
+from gitralph.base.errors import OK, Refused, UsageError
 from gitralph.cli.terminal import columns, environ, grouped, options, output
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.commit import guard_script
@@ -141,7 +141,13 @@ def _left_open(ctx: Context, rows: list[Owned]) -> None:
 def _unguarded(ctx: Context) -> None:
     """Tell people that the guard is gone: husky writes its folder of hooks anew with each `npm install`."""
     is_wanted = ctx.config.get("ralph.guard") == guard_script.NARROW
-    if is_wanted and not ctx.is_agent and not githook.is_installed(ctx):
+    if not is_wanted or ctx.is_agent:
+        return
+    try:
+        is_there = githook.is_installed(ctx)
+    except Refused:  # no hook of ours; `doctor` says more
+        return
+    if not is_there:
         output.note(
             f"'ralph.guard' is '{guard_script.NARROW}', but no hook in '{ctx.repo.hooks_dir}' is the guard's"
         )

@@ -102,4 +102,4 @@ def _begin_anew(ctx: Context, family: Sequence[str]) -> None:
         name = ctx.layout.shell_call(window.session, window.key or window.call or window.tool or "")
         kept = shellcalls.load(name)
         if kept is not None and kept["token"] == ctx.layout.token:
-            shellcalls.keep(name, {**kept, "staged": staged}, None)
+            shellcalls.change(name, {**kept, "staged": staged})

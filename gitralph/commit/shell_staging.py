@@ -17,9 +17,6 @@ from gitralph.git.trees import Entry
 from gitralph.hook import hook_git, windows
 from gitralph.hook.windows import AS_HEAD, Index, Window
 
-# git keeps such a file for a commit that it staged and worded itself (git 2.39). Nobody knows who ran that
-# command.
-_WORDED = ("SQUASH_MSG", "MERGE_MSG")
 _SECONDS = 5.0
 
 
@@ -36,7 +33,7 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
         return {}
-    if ctx.repo.operation() not in (None, "a bisect") or _is_worded(ctx):
+    if ctx.repo.operation() not in (None, "a bisect") or hook_git.is_worded(ctx.repo.git_dir):
         return {}
     head = refs.read_head(ctx.repo)
     now = {
@@ -64,10 +61,6 @@ def _stashed(ctx: Context, gone: Mapping[bytes, Entry]) -> set[bytes]:
     keys = {f"{stash}^2:{os.fsdecode(path)}": path for stash in stashes for path in gone}
     found = hook_git.blobs(ctx.repo.root, list(keys), dict(ctx.environ), time.monotonic() + _SECONDS)
     return {keys[key] for key, oid in found.items() if oid == gone[keys[key]].oid.decode()}
-
-
-def _is_worded(ctx: Context) -> bool:
-    return any(os.path.exists(f"{ctx.repo.git_dir}/{name}") for name in _WORDED)
 
 
 def _staged(

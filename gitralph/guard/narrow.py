@@ -27,7 +27,7 @@ from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
 from gitralph.guard import in_merge, question, recover_narrowed, whose_commit
-from gitralph.hook import sessionfile
+from gitralph.hook import hook_git, sessionfile
 from gitralph.hook.journal import full_lines, text_id
 from gitralph.lines.linediff import Range
 from gitralph.records import intents, manifests, path_records
@@ -141,8 +141,7 @@ def _prepared(ctx: Context) -> list[str]:
     Nobody recorded these lines, and nobody knows who ran that command, so a person may commit them. git keeps
     the message in `SQUASH_MSG` or `MERGE_MSG` until a commit, and uses it for `--no-edit` (git 2.39).
     """
-    names = (f"{ctx.repo.git_dir}/{name}" for name in ("SQUASH_MSG", "MERGE_MSG"))
-    if not any(os.path.exists(name) for name in names):
+    if not hook_git.is_worded(ctx.repo.git_dir):
         return []
     return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 

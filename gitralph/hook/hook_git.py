@@ -10,7 +10,7 @@ from gitralph.base import nul, programs
 _EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
 # Files that git keeps in its folder while an operation of several steps is under way.
 _OPERATIONS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
-# git words the commit that is to come after `merge --squash` and `cherry-pick -n`, and stages it.
+# git words the commit that is to come after `merge --squash` and `cherry-pick -n`, and stages it (git 2.39).
 _WORDED = ("SQUASH_MSG", "MERGE_MSG")
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process|smudge))$"
 
@@ -112,4 +112,9 @@ def stashes(common_dir: str, most: int = 8) -> list[str]:
 
 def is_under_way(git_dir: str) -> bool:
     """True in the middle of a merge, a rebase and the like, and before a commit that git words itself."""
-    return any(os.path.lexists(f"{git_dir}/{name}") for name in (*_OPERATIONS, *_WORDED))
+    return is_worded(git_dir) or any(os.path.lexists(f"{git_dir}/{name}") for name in _OPERATIONS)
+
+
+def is_worded(git_dir: str) -> bool:
+    """True where git staged and worded a commit itself. Nobody knows who ran that command."""
+    return any(os.path.lexists(f"{git_dir}/{name}") for name in _WORDED)

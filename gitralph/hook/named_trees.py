@@ -8,6 +8,7 @@ import os
 
 from gitralph.base import files, gitdir
 from gitralph.base.gitdir import Place
+from gitralph.hook import shellcalls
 from gitralph.hook.journal import is_oid
 
 # Each costs a `git status` before the command and one after it.
@@ -16,6 +17,8 @@ _MOST = 3
 _WORDS, _FOLDERS = 400, 4
 # `git worktree add` has two words behind its options (git-worktree(1)).
 _NEAR = 8
+# In bytes. The log of a worktree that a running command made has a few lines.
+_LOG = 1 << 20
 _APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
 
 
@@ -34,19 +37,20 @@ def holding(place: Place, given: list[str]) -> list[Place]:
 
 def began_at(place: Place, since: object) -> str | None:
     """The commit at which a worktree was made, if that was after a time (`shellcalls.begun`); else None."""
-    try:
-        found = os.lstat(f"{place.git_dir}/commondir")
-        told = files.read_bytes(f"{place.git_dir}/logs/HEAD", 1 << 16).split(b"\n", 1)[0].split(b" ", 2)
-    except OSError:
+    # git writes `commondir` once, when it makes the worktree (gitrepository-layout(5))
+    if not shellcalls.is_younger(f"{place.git_dir}/commondir", since):
         return None
-    is_younger = isinstance(since, list) and since[:1] == [found.st_dev] and found.st_ctime_ns >= since[1]
+    try:
+        told = files.read_bytes(f"{place.git_dir}/logs/HEAD", _LOG).split(b"\n", 1)[0].split(b" ", 2)
+    except (OSError, ValueError):
+        return None
     oid = told[1].decode("ascii", "replace") if len(told) > 1 else ""
-    return oid if is_younger and is_oid(oid) else None
+    return oid if is_oid(oid) else None
 
 
 def to_make(cwd: str, command: str) -> list[str]:
     """The paths behind `worktree add` in a command; of its other words nothing is kept."""
-    _, found, rest = command.translate(_APART).partition(" worktree add ")
+    _, found, rest = " ".join(command.translate(_APART).split()).partition(" worktree add ")
     return paths(cwd, " ".join(rest.split()[:_NEAR])) if found else []
 
 

@@ -93,6 +93,22 @@ def keep(path: str, fields: dict[str, object], picture: Picture | None) -> None:
     files.write_whole(path, jsonline.dumps(fields).encode("ascii"))
 
 
+def change(path: str, fields: dict[str, object]) -> None:
+    """Write anew what is kept of a command, in place: one that ended meanwhile must not come back.
+
+    Who reads a half of it knows nothing of the command, which is a gap.
+    """
+    try:
+        fd = files.open_regular(path, os.O_WRONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.ftruncate(fd, 0)
+        os.write(fd, jsonline.dumps(fields).encode("ascii"))
+    finally:
+        os.close(fd)
+
+
 def begun(path: str) -> list[int]:
     """The device and the time of a file that was just made: what is older there was there before it.
 
@@ -104,14 +120,23 @@ def begun(path: str) -> list[int]:
 
 def is_older(file: str, since: object) -> bool:
     """True where a file has not changed since :func:`begun`; false where nobody can tell."""
+    return _changed_before(file, since) is True
+
+
+def is_younger(file: str, since: object) -> bool:
+    """True where a file has changed since :func:`begun`; false where nobody can tell."""
+    return _changed_before(file, since) is False
+
+
+def _changed_before(file: str, since: object) -> bool | None:
     try:
         found = os.lstat(file)
     except OSError:
-        return False
+        return None
     if not isinstance(since, list) or [type(each) for each in since] != [int, int]:
-        return False
+        return None
     device, time = since
-    return bool(found.st_dev == device and found.st_ctime_ns < time)
+    return bool(found.st_ctime_ns < time) if found.st_dev == device else None
 
 
 def load(path: str) -> dict[str, object] | None:

@@ -93,13 +93,14 @@ class _Finder:
 
     def _is_carried(self, name: str, path: bytes, form: ChangedPath) -> bool:
         """True where git took what was uncommitted along to another HEAD, as `pull --autostash` does."""
-        oids = self.look.moved.get(name, ())
-        if form.before is None or form.after is None or not all(oid.strip("0") for oid in oids):
+        oids = self.look.moved.get(name)
+        if oids is None or form.before is None or form.after is None:
             return False
         before = shellcalls.text_of(self.look.path, self.look.kept, form.before[0] or "")
         after = self.after.texts.get(form.after[0] or "")
         heads = [self.texts.get((oid, path)) for oid in oids]
-        if len(heads) != 2 or None in (*heads, before, after) or form.before[1] != form.after[1]:
+        # no blob is read for the zeros of a commit without the file
+        if None in (*heads, before, after) or form.before[1] != form.after[1]:
             return False
         old, new = heads
         return shellsteps.line_counts(old, before) == shellsteps.line_counts(new, after)

@@ -105,3 +105,12 @@ def test_a_damaged_place_shows_all_again(day: Repo, text: str) -> None:
 @pytest.mark.parametrize("words", [["-n", "1"], ["--since", "1 hour ago"], ["--session", "S1"], ["--", "f"]])
 def test_what_is_not_shown_is_not_read(day: Repo, words: list[str]) -> None:
     assert "--new" in day.ralph("log", "--new", *words, code=129).said
+
+
+def test_status_says_nothing_of_a_guard_that_cannot_be_looked_at(empty_repo: Repo) -> None:
+    repo = narrowing(empty_repo)
+    hook = repo.git_dir / "hooks" / "pre-commit"
+    hook.unlink()
+    hook.mkdir()
+    done = repo.ralph("status")
+    assert "ralph.guard" not in done.said

@@ -453,44 +453,37 @@ def test_what_was_put_back_in_a_command_is_no_work_of_the_command(empty_repo: Re
     assert repo.git_bytes("show", ":h") == STAGED.encode()
 
 
-def test_what_an_agent_unstages_by_a_commit_is_committed(empty_repo: Repo) -> None:
+@pytest.fixture
+def staged_in_h(empty_repo: Repo) -> Repo:
+    """A person has staged a line of ``h``, and S1 is at work; the guard is off."""
     repo = narrowing(empty_repo)
     repo.git("config", "ralph.guard", "off")
     repo.start("S1")
     repo.write("h", STAGED)
     repo.git("add", "h")
-    in_shell(repo, "S1", lambda: repo.git("commit", "-q", "-m", "x", "--no-verify"))
-    stop(repo, "S1")
-    assert repo.changes() == {"h": "M"}
-    assert repo.git("status", "--porcelain") == ""
+    return repo
 
 
-def test_a_version_that_a_commit_went_past_is_not_staged_again(empty_repo: Repo) -> None:
-    """An agent's plain commit of everything, with no guard, has what was staged and more."""
-    repo = narrowing(empty_repo)
-    repo.git("config", "ralph.guard", "off")
-    repo.start("S1")
-    repo.write("h", STAGED)
-    repo.git("add", "h")
-    repo.write("h", ten(l4="gone on", l9="staged"))
-    in_shell(repo, "S1", lambda: repo.git("commit", "-q", "-am", "x", "--no-verify"))
-    stop(repo, "S1")
-    assert repo.git("status", "--porcelain") == ""
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_version_that_a_commit_went_past_is_not_staged_again(staged_in_h: Repo, goes_on: bool) -> None:
+    """An agent's plain commit, with no guard, has what was staged, and with `-a` more."""
+    if goes_on:
+        staged_in_h.write("h", ten(l4="gone on", l9="staged"))
+    words = ("-am", "x", "--no-verify")
+    in_shell(staged_in_h, "S1", lambda: staged_in_h.git("commit", "-q", *words))
+    stop(staged_in_h, "S1")
+    assert staged_in_h.changes() == {"h": "M"}
+    assert staged_in_h.git("status", "--porcelain") == ""
 
 
-def test_a_version_that_a_plain_commit_went_past_is_not_staged_by_ours(empty_repo: Repo) -> None:
+def test_a_version_that_a_plain_commit_went_past_is_not_staged_by_ours(staged_in_h: Repo) -> None:
     """Both commits in one call: the call had begun with the version staged."""
-    repo = narrowing(empty_repo)
-    repo.git("config", "ralph.guard", "off")
-    repo.start("S1")
-    repo.write("h", STAGED)
-    repo.git("add", "h")
-    repo.write("h", ten(l4="gone on", l9="staged"))
-    shell = Shell(repo, "S1", "git commit -am x; git ralph commit").begin()
-    repo.git("commit", "-q", "-am", "x", "--no-verify")
-    repo.edit("S1", "f", ten(l3="of S1"))
-    assert repo.commit("S1", checked=False).paths == {"f": "M"}
-    assert repo.git("status", "--porcelain") == ""
+    staged_in_h.write("h", ten(l4="gone on", l9="staged"))
+    shell = Shell(staged_in_h, "S1", "git commit -am x; git ralph commit").begin()
+    staged_in_h.git("commit", "-q", "-am", "x", "--no-verify")
+    staged_in_h.edit("S1", "f", ten(l3="of S1"))
+    assert staged_in_h.commit("S1", checked=False).paths == {"f": "M"}
+    assert staged_in_h.git("status", "--porcelain") == ""
     shell.end()
-    stop(repo, "S1")
-    assert repo.git("status", "--porcelain") == ""
+    stop(staged_in_h, "S1")
+    assert staged_in_h.git("status", "--porcelain") == ""

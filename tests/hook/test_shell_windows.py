@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitralph.base import files
 from gitralph.base.layout import MAIN, Layout
-from gitralph.hook import journal, shell_losses, shellsteps, shellwatch
+from gitralph.hook import journal, shell_losses, shellcalls, shellsteps, shellwatch
 from gitralph.hook import windows as shell
 from gitralph.hook.journal import Record
 from gitralph.hook.shellcalls import Picture
@@ -227,3 +227,22 @@ def test_files_that_moved_with_a_change_are_each_read_once(monkeypatch: pytest.M
     ops = [one.op for one in shellsteps.pair_moves(made)]
     assert ops == ["rename-from", "rename-to", None] * 40
     assert len(asked) <= 4 * 40
+
+
+def test_what_is_kept_of_a_call_that_ended_does_not_come_back(tmp_path: Path) -> None:
+    """A commit changes it while a hook may remove it; a new file would be a call without an end."""
+    name = str(tmp_path / "shell-x")
+    shellcalls.change(name, {"id": "1"})
+    assert not os.path.lexists(name)
+    shellcalls.keep(name, {"id": "1", "more": ["longer than what follows"]}, None)
+    shellcalls.change(name, {"id": "2"})
+    assert json.loads(Path(name).read_text()) == {"id": "2"}
+
+
+@pytest.mark.parametrize("since", [None, [], [1], ["1", "2"], [1, "2"], {"1": 2}, [1, 2, 3]])
+def test_a_damaged_time_tells_neither_older_nor_younger(tmp_path: Path, since: object) -> None:
+    name = tmp_path / "file"
+    name.write_text("")
+    assert not shellcalls.is_older(str(name), since)
+    assert not shellcalls.is_younger(str(name), since)
+    assert shellcalls.is_younger(str(name), shellcalls.begun(str(name)))
