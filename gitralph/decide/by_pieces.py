@@ -48,6 +48,8 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
     known = path_texts.read(scene, state)
     if path_texts.lost_text(scene, state):
         return decision.refused(state.path, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
+    if known.has_binary and not scene.by_person and all(s.owner not in scene.own for s in known.steps):
+        return Outcome(state.path)  # the session only moved it, away and back
     if known.has_binary:
         return decision.refused(
             state.path, decision.CONTESTED, Why(Kind.OTHERS_THERE, because=Why(Kind.BINARY)), whom

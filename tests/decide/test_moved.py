@@ -638,6 +638,17 @@ def test_who_moves_a_file_away_and_back_has_no_part_in_what_was_edited_there(
         assert repo.read("a") == mine.encode()
 
 
+def test_who_moved_a_binary_file_away_and_back_stands_in_nobodys_way(repo: Repo) -> None:
+    """It has no lines, so who edited it commits it whole, and only where he is alone."""
+    repo.write("bin", b"x\0y\n")
+    repo.commit_all("bin")
+    repo.rename("S1", "bin", "k")
+    repo.edit("S2", "k", b"x\0of S2\n")
+    repo.rename("S1", "k", "bin")
+    assert repo.commit("S1").status == "nothing"
+    assert repo.commit("S2").paths == {"bin": "M"} == repo.changes()
+
+
 def test_a_file_that_went_away_twice_keeps_each_edit_once(repo: Repo) -> None:
     for number, who in ((3, "S2"), (6, "S4")):
         repo.rename("S1", "a", "k")
