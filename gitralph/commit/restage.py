@@ -73,10 +73,7 @@ def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
 
 
 def mark(ctx: Context, lay: Layout, family: Sequence[str]) -> None:
-    """Note that everything these sessions' commands have staged so far was put back.
-
-    The commands that run on begin anew: what is staged now is no work of theirs.
-    """
+    """Note that everything these sessions' commands have staged so far was put back."""
     if lay.token == ctx.layout.token:
         with contextlib.suppress(OSError, RalphError):  # the commit has landed
             _begin_anew(ctx, family)
@@ -89,17 +86,29 @@ def mark(ctx: Context, lay: Layout, family: Sequence[str]) -> None:
 
 
 def _begin_anew(ctx: Context, family: Sequence[str]) -> None:
-    """Let the commands of these sessions that run here have begun with the index as it is now."""
-    running = [w for w in windows.read(ctx.layout) if w.closed is None and w.session in family]
-    if not running:
+    """Let the running commands of these sessions have begun with what was put back of earlier ones.
+
+    What a running command staged itself, and stays staged since another's may have, is still to be put back.
+    """
+    known = [window for window in windows.read(ctx.layout) if window.session in family]
+    running = [window for window in known if window.closed is None]
+    earlier = dict[bytes, windows.Index]()
+    for row in (row for window in known if window.closed is not None for row in window.staged):
+        earlier.setdefault(row.path, row.before)
+    if not running or not earlier:
         return
-    found = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
-    staged = {
-        record.path_text(path): None if entry is None else [f"{entry.mode:06o}", entry.oid.decode()]
-        for path, entry in found.items()
-    }
+    now = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
     for window in running:
         name = ctx.layout.shell_call(window.session, window.key or window.call or window.tool or "")
         kept = shellcalls.load(name)
-        if kept is not None and kept["token"] == ctx.layout.token:
-            shellcalls.change(name, {**kept, "staged": staged})
+        staged = kept.get("staged") if kept is not None else None
+        if kept is None or kept["token"] != ctx.layout.token or not isinstance(staged, dict):
+            continue
+        for path, before in earlier.items():
+            entry = now.get(path)
+            form = None if entry is None else (f"{entry.mode:06o}", entry.oid.decode())
+            if path not in now and before == windows.AS_HEAD:
+                staged.pop(record.path_text(path), None)
+            elif path in now and before == form:
+                staged[record.path_text(path)] = None if form is None else list(form)
+        shellcalls.change(name, {**kept, "staged": staged})

@@ -487,3 +487,20 @@ def test_a_version_that_a_plain_commit_went_past_is_not_staged_by_ours(staged_in
     shell.end()
     stop(staged_in_h, "S1")
     assert staged_in_h.git("status", "--porcelain") == ""
+
+
+def test_what_stays_staged_for_anothers_running_command_is_put_back_later(empty_repo: Repo) -> None:
+    """Two agents stage everything and commit at once: a person's file stayed staged for good."""
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.write("h", ten(l9="a person's"))
+    repo.edit("S1", "f", ten(l3="of S1"))
+    other = Shell(repo, "S2", "git add -A && git commit -m x").begin()
+    in_shell(repo, "S1", add_all(repo), commits(repo))
+    repo.edit("S2", "g", ten(l3="of S2"))
+    commit_as(repo, "S2", "--", "g")
+    other.end()
+    stop(repo, "S1")
+    stop(repo, "S2")
+    assert repo.git("status", "--porcelain") == " M h"
