@@ -496,11 +496,13 @@ def test_what_stays_staged_for_anothers_running_command_is_put_back_later(empty_
         repo.start(name)
     repo.write("h", ten(l9="a person's"))
     repo.edit("S1", "f", ten(l3="of S1"))
-    other = Shell(repo, "S2", "git add -A && git commit -m x").begin()
-    in_shell(repo, "S1", add_all(repo), commits(repo))
     repo.edit("S2", "g", ten(l3="of S2"))
+    both = [Shell(repo, name, "git add -A && git commit -m x").begin() for name in ("S1", "S2")]
+    repo.git("add", "-A")
+    commit_as(repo, "S1")
     commit_as(repo, "S2", "--", "g")
-    other.end()
+    for shell in both:
+        shell.end()
     stop(repo, "S1")
     stop(repo, "S2")
     assert repo.git("status", "--porcelain") == " M h"
