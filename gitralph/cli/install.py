@@ -69,7 +69,8 @@ def _chosen(names: tuple[str, ...], env: Mapping[str, str]) -> list[Agent]:
     return found
 
 
-def _guarded(act: Callable[[Context], tuple[str, str]]) -> None:
+def _guarded(act: Callable[[Context], tuple[str, str]]) -> str:
+    """Does it and says so; returns the mode that ``ralph.guard`` named before."""
     ctx = open_context(environ.snapshot(), create=False)
     try:
         path, status = act(ctx)
@@ -82,15 +83,16 @@ def _guarded(act: Callable[[Context], tuple[str, str]]) -> None:
             "'core.hooksPath' names a folder of this worktree, so the hook is a file of it; "
             "'git ralph status' tells when another program has taken it away"
         )
+    return ctx.config.get("ralph.guard") or guarding.WARN
 
 
 def _guard(mode: str) -> None:
     if mode not in ("", *guarding.MODES):
         raise UsageError(f"'{mode}' is no mode of the guard", f"modes: {', '.join(guarding.MODES)}")
-    _guarded(lambda ctx: githook.install(ctx, mode))
-    if mode == guarding.NARROW:
+    before = _guarded(lambda ctx: githook.install(ctx, mode))
+    if (mode or before) == guarding.NARROW:
         output.hint("an agent's own 'git commit' holds its own lines from now on; yours is as ever")
-    elif not mode:
+    elif not mode and before == guarding.WARN:
         output.hint("it warns; to have it refuse such a commit: git ralph install --guard=refuse")
         output.hint(
             "to have each agent's own 'git commit' hold its own lines: git ralph install --guard=narrow"

@@ -430,3 +430,13 @@ def test_a_guard_where_git_runs_no_hook_is_refused(repo: Repo) -> None:
     assert "'core.hooksPath' is '/dev/null', which is no folder, so git runs no hook here" in said
     assert "hint: git config --show-origin core.hooksPath" in said
     assert repo.git("config", "--show-origin", "core.hooksPath").endswith("/dev/null")
+
+
+def test_installing_the_guard_again_speaks_of_the_mode_that_is_set(repo: Repo) -> None:
+    assert "it warns" in repo.ralph("install", "--guard").said
+    repo.git("config", "ralph.guard", "narrow")
+    said = repo.ralph("install", "--guard").said
+    assert "it warns" not in said
+    assert "holds its own lines" in said
+    repo.git("config", "ralph.guard", "refuse")
+    assert "hint" not in repo.ralph("install", "--guard").said
