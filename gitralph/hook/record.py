@@ -162,16 +162,22 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | No
 
 
 def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
-    """Apply the payload's edit to the old text; return the first result that agrees with the disk."""
-    before = change.before if isinstance(seen, UnknownText) else seen
-    if change.source is not None:
-        before = change.source.found
-    if change.compute is None or not isinstance(before, bytes):
+    """Apply the payload's edit to the old text; return the first result that agrees with the disk.
+
+    Where none does, another wrote meanwhile: then the old text that the payload tells is the tool's.
+    """
+    told = (change.before, seen) if change.source is None else (change.source.found,)
+    texts = [text for text in told if isinstance(text, bytes)]
+    if change.compute is None or not texts:
         return change.after
-    found = change.compute(normal(before))
-    fits = [text for text in found if same(to_bytes(text), disk)]
-    sure = [text for text in found if not isinstance(text, Guess)]
-    return to_bytes((fits or sure)[0]) if fits or sure else UNKNOWN
+    sure: list[str] = []
+    for text in texts:
+        found = change.compute(normal(text))
+        for one in found:
+            if same(to_bytes(one), disk):
+                return to_bytes(one)
+        sure += [one for one in found if not isinstance(one, Guess)]
+    return to_bytes(sure[0]) if sure else UNKNOWN
 
 
 def _chooser(last: str | None):  # type: ignore[no-untyped-def]

@@ -9,8 +9,9 @@ wherever it fits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
+from gitralph.lines.linediff import Range, hunks
 from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import is_telling, split_lines
 
@@ -21,17 +22,22 @@ A late hook waits for as many records as calls were running at once, a few in pr
 records that fit nowhere: 400 of them in a row take 1.8 ms with 32, 3.5 ms without a limit.
 """
 
+_WORK = 50_000_000
+"""Texts of so many bytes in all are compared for calls that overlapped: a second or two at the most."""
 
-def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
+
+def chain(steps: Sequence[Step], start: bytes | None, disk: bytes | None = None) -> list[Step]:
     """Order steps by content, from the text `start` on; a gap step stands wherever a step is missing.
 
-    A step that was written from an earlier text gets `over`, the keys of the steps that it overwrote.
+    A step that was written from an earlier text gets `over`, the keys of the steps that it overwrote. `disk`
+    is the file now, where that is known.
     """
     waiting = list(steps)
     done: list[Step] = []
     text = start
     texts: list[tuple[bytes | None, int]] = [(start, 0)]
     known: dict[bytes | None, int] = {}
+    on_top = _OnTop()
 
     def last_seen() -> dict[bytes | None, int]:
         # Only where a record does not fit the text before it: looking a text up hashes all of it.
@@ -42,8 +48,10 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     while waiting:
         # Hooks of parallel calls finish in any order (with every live agent calls overlap). So the record
         # that fits the text comes first. Where none fits, the recorded order is the best there is.
-        path = _told_since(waiting) or _path(waiting, text) or _told_later(waiting) or [0]
-        for step in [waiting[at] for at in path]:
+        path = _told_since(waiting) or _path(waiting, text) or _told_later(waiting)
+        taken = [(at, waiting[at]) for at in path]
+        taken = taken or _overlapped(waiting, text, last_seen(), disk, on_top) or [(0, waiting[0])]
+        for _, step in taken:
             # A tool read the file before another tool wrote it, and wrote it afterwards without losing a line
             # of the other. The file holds both edits, so the record's own text before is wrong.
             fits = step.before == text
@@ -63,9 +71,89 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             text = step.after
             # Of a text that returned the last time counts: its reader then knew what had been written before.
             texts.append((text, len(done)))
-        for at in sorted(path, reverse=True):
+        for at, _ in sorted(taken, reverse=True):
             del waiting[at]
     return done
+
+
+def _overlapped(
+    waiting: Sequence[Step],
+    text: bytes | None,
+    earlier: Container[bytes | None],
+    disk: bytes | None,
+    on_top: _OnTop,
+) -> list[tuple[int, Step]]:
+    """Return the edits to take next, each on the text before it, where calls of several agents overlapped.
+
+    A hook sees the file before its tool reads it and after its tool wrote it. Between those another tool may
+    have written, and then the record tells of the edit, not of the whole texts. So the edits are put on top
+    of each other, in the order that gives a text which a later call found or which the file has.
+    """
+    near = waiting[:_REACH]
+    made = {step.after for step in near}
+    ways, arrived = [(text, tuple[tuple[int, Step], ...]())], {text}
+    while ways:
+        now, way = ways.pop(0)
+        rest = {*range(len(near))}.difference(at for at, _ in way)
+        moved = {at for at, one in way if one.before != near[at].before}
+        for at in sorted(rest):
+            step, after = near[at], near[at].after
+            if step.before != now:
+                # who fits the record before him is no late one, unless that one was put elsewhere
+                fits = at > 0 and step.before == near[at - 1].after and at - 1 not in moved
+                is_late = not fits and _is_tools(step) and (step.before in earlier or step.before in made)
+                after = on_top.text(step, now) if is_late else None
+            if after is None or after in arrived:
+                continue
+            longer, left = (*way, (at, step._replace(before=now, after=after))), rest - {at}
+            # until the first record is among them, they are to give the text that it found
+            found = {near[other].before for other in ({0} if 0 in left else left)}
+            is_told = after in found or (0 not in left and after == disk)
+            if is_told and (moved or step.before != now):
+                return [*longer]
+            arrived.add(after)
+            ways.append((after, longer))
+    return []
+
+
+def _is_tools(step: Step) -> bool:
+    """Tell whether an edit tool made a step, and other records came between its two events."""
+    others = step.alone or step.by_shell or step.offered or step.onto or step.takes
+    return step.owner is not None and not (others or step.undoes or step.restores)
+
+
+class _OnTop:
+    """Puts the edit of a step on another text than the one before it; gives up after too much work."""
+
+    def __init__(self) -> None:
+        self._left = _WORK
+
+    def text(self, step: Step, text: bytes | None) -> bytes | None:
+        """Return the text that the edit makes; None where it meets what differs in the other text."""
+        if step.before is None or step.after is None or text is None:
+            return None
+        self._left -= len(step.before) + len(step.after) + len(text)
+        if self._left < 0:
+            return None
+        base = step.before.split(b"\n")
+        edits = [(one, step.after) for one in _ranges(base, step.after)]
+        edits += [(one, text) for one in _ranges(base, text)]
+        edits.sort(key=lambda edit: edit[0])
+        out, last, first = list[bytes](), 0, -1
+        for (start, end, low, high), source in edits:
+            if start < last or start == first:
+                return None
+            out += base[last:start] + source.split(b"\n")[low:high]
+            last, first = end, start
+        return b"\n".join([*out, *base[last:]])
+
+
+def _ranges(base: list[bytes], text: bytes) -> list[Range]:
+    """Where a text differs from another one, whose lines are `base`."""
+    ids = dict[bytes, int]()
+    old, new = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (base, text.split(b"\n")))
+    counts = Counter(old), Counter(new)
+    return hunks(old, new, lambda line: counts[0][line] == counts[1][line] == 1)
 
 
 def _told_later(waiting: Sequence[Step]) -> list[int]:
