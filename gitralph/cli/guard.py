@@ -13,7 +13,7 @@ from gitralph.decide import offers, pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
-from gitralph.guard import in_merge, whose_commit
+from gitralph.guard import concluding, whose_commit
 from gitralph.guard import question as guarding
 from gitralph.guard.question import GuardedPath
 from gitralph.records import path_records
@@ -55,11 +55,11 @@ def _judge(ctx: Context) -> int:
 
 
 def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
-    rows = [in_merge.row(ctx, one) for one in found]
-    is_merge = ctx.repo.operation() == in_merge.OPERATION
+    rows = [concluding.row(ctx, one) for one in found]
+    is_merge = concluding.doing(ctx) is not None
     # Narrowing needs hooks of this version. An older hook only asks, and must not let the commit pass.
     if is_refused:
-        hints = in_merge.before(ctx, found) if is_merge else [whose_commit.ONLY_OWN]
+        hints = concluding.before(ctx, found) if is_merge else [whose_commit.ONLY_OWN]
         raise Refused("\n".join(rows), *hints)
     for row in rows:
         output.warn(row)
@@ -101,11 +101,11 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
     paths = [_spec(ctx, path) for path in taken if path not in by_shell]
     given = f" -- {' '.join(paths)}" if 0 < len(paths) <= _SHOWN else ""
-    if ctx.repo.operation() == in_merge.OPERATION:
+    if concluding.doing(ctx) is not None:
         if is_refused:
-            raise Refused(said, *in_merge.before(ctx, found), _all_the_same(ctx))
+            raise Refused(said, *concluding.before(ctx, found), _all_the_same(ctx))
         output.warn(said)
-        for hint in in_merge.after(ctx, found):
+        for hint in concluding.after(ctx, found):
             output.hint(hint)
         return OK
     if is_refused:

@@ -9,7 +9,7 @@ from gitralph.guard import after_pre_commit, whose_commit
 
 def main(words: list[str]) -> int:
     """Do what one hook of the guard does; returns its exit code, never a traceback."""
-    if words[0] not in guard_script.HOOKS or not words[1].isdigit():
+    if words[0] not in (*guard_script.HOOKS, guard_script.REBASE) or not words[1].isdigit():
         output.chatter("error", f"'{words[0]}' is no hook of the guard: git ralph install --guard")
         return USAGE
     env = environ.snapshot()
@@ -35,7 +35,13 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
             output.note(note)
         return OK
-    if name == "post-commit":
+    if name == guard_script.REBASE:
+        from gitralph.guard import concluding
+
+        doing = concluding.doing(ctx) if ctx.config.get("ralph.guard") == guard_script.NARROW else None
+        if doing is not None:
+            concluding.refuse(ctx, doing)
+    elif name == "post-commit":
         after_pre_commit.made(ctx, git)
     elif name == "commit-msg" and rest:
         after_pre_commit.sign(ctx, git, rest[0])

@@ -12,6 +12,7 @@ from gitralph.hook.variables import MARKS
 
 NARROW = "narrow"
 NAME = "pre-commit"
+REBASE = "rebase"
 HOOKS = (NAME, "prepare-commit-msg", "commit-msg", "post-commit")
 FIRST = frozenset(["prepare-commit-msg"])
 BEGIN, END = "# gitralph guard: begin\n", "# gitralph guard: end\n"
@@ -71,7 +72,12 @@ if [ -n "$ralph_agent" ]{unsigned} && command -v git-ralph >/dev/null 2>&1; then
 		[ ! -e "$ralph_guard" ] || git-ralph guard {name} "$PPID" {file}|| exit 1
 		break
 	done
-fi
+{stopped}fi
+"""
+# `git rebase --continue` commits what is staged and runs no `pre-commit` (git 2.39, sequencer.c).
+_STOPPED = """	if [ -e "$(git rev-parse --git-path rebase-merge/stopped-sha)" ]; then
+		git-ralph guard rebase "$PPID" || exit 1
+	fi
 """
 
 
@@ -82,7 +88,8 @@ def call(name: str) -> str:
     # Where no editor was opened the message is signed already. A later hook may have written it anew.
     unsigned = ' && ! grep -q "^Ralph-Session: " "$1"' if name == "commit-msg" else ""
     file = "" if name == "post-commit" else '"$1" '
-    return _GO_ON.format(find=_FIND, agent=AGENT, name=name, file=file, unsigned=unsigned)
+    stopped = _STOPPED if name in FIRST else ""
+    return _GO_ON.format(find=_FIND, agent=AGENT, name=name, file=file, unsigned=unsigned, stopped=stopped)
 
 
 def aside(name: str) -> str:

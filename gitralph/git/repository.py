@@ -12,14 +12,15 @@ from gitralph.git.run import Git, GitError
 
 # `git merge-tree --write-tree`, which merges beads without a checkout, came with 2.38.
 OLDEST_GIT = (2, 38)
+MERGE, REBASE, CHERRY_PICK, REVERT = "a merge", "a rebase", "a cherry-pick", "a revert"
 _STATES = (
-    ("MERGE_HEAD", "a merge"),
-    ("rebase-merge", "a rebase"),
+    ("MERGE_HEAD", MERGE),
+    ("rebase-merge", REBASE),
     # The folder is the same for both; only `am` marks it so (git's wt-status.c).
     ("rebase-apply/applying", "am"),
-    ("rebase-apply", "a rebase"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick"),
-    ("REVERT_HEAD", "a revert"),
+    ("rebase-apply", REBASE),
+    ("CHERRY_PICK_HEAD", CHERRY_PICK),
+    ("REVERT_HEAD", REVERT),
     ("sequencer", "a cherry-pick or revert"),
     ("BISECT_LOG", "a bisect"),
 )

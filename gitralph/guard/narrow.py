@@ -26,7 +26,7 @@ from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import in_merge, question, recover_narrowed, whose_commit
+from gitralph.guard import concluding, question, recover_narrowed, whose_commit
 from gitralph.hook import hook_git, sessionfile
 from gitralph.hook.journal import full_lines, text_id
 from gitralph.lines.linediff import Range
@@ -70,8 +70,6 @@ Entries = dict[bytes, Entry | None]
 _TRIES = 5
 # A note shows so many; `git ralph status` has all of them.
 _SHOWN = 5
-# In any other state than these git's commit is left alone: its lines come from somewhere else.
-_NARROWED_TOO = (None, "a bisect")
 
 
 @dataclass(frozen=True)
@@ -92,10 +90,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
     nobody can tell what is the session's, or where nothing is.
     """
-    doing = ctx.repo.operation()
-    if doing == in_merge.OPERATION:
-        in_merge.refuse(ctx)
-    if doing not in _NARROWED_TOO:
+    doing = concluding.doing(ctx)
+    if doing is not None:
+        concluding.refuse(ctx, doing)
         return []
     cleanup.unless_busy(ctx)
     _again(ctx, git)

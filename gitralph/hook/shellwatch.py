@@ -14,7 +14,7 @@ from gitralph.base import files, gitdir, jsonline, nul, process
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import Layout, for_place
-from gitralph.hook import hook_git, named_trees, record, sessionfile, shellcalls, staging
+from gitralph.hook import hook_git, named_trees, record, sessionfile, shellcalls, staging, windows
 from gitralph.hook.event import Event, command_of
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
@@ -359,11 +359,18 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         if staged:
             staging.note(look.lay, str(kept["session"]))
         gits = {"git": look.gits} if look.gits else {}
-        end = {"close": kept["id"], "rows": look.rows, **gits, **staged}
+        end = {"close": kept["id"], "rows": look.rows, **gits, **staged, **_doing(look)}
         _note(look.lay, {**end, **({"late": True} if late else {})})
         told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
     shellcalls.forget(path)
     return told
+
+
+def _doing(look: Look) -> dict[str, object]:
+    """Whether an operation of git is under way, and whether the command began it."""
+    if look.place is None or not hook_git.is_under_way(look.place.git_dir):
+        return {}
+    return {"doing": windows.BEGAN if look.kept.get("operation") is False else "on"}
 
 
 def _record(look: Look, environ: dict[str, str], late: bool) -> list[str]:

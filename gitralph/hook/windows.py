@@ -19,6 +19,7 @@ Form = tuple[str | None, str | None] | None
 
 
 AS_HEAD = "as HEAD"
+BEGAN = "began"
 Index = tuple[str, str] | str | None
 """Mode and blob of an index entry; AS_HEAD, or None where there is no entry."""
 
@@ -69,7 +70,8 @@ class Window:
     the file, ``key`` what is kept of it where that is not its call: in a worktree that it named. ``gits`` are
     the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, when
     ``head`` was HEAD; None when unknown. ``staged`` is what an ended command staged and nobody has put back;
-    ``stages`` is false for a command that cannot have staged it.
+    ``stages`` is false for a command that cannot have staged it. ``was_doing`` is false for a running command
+    that began when no operation of git was under way.
     """
 
     __slots__ = (
@@ -90,6 +92,7 @@ class Window:
         "stages",
         "time",
         "tool",
+        "was_doing",
         "was_staged",
     )
 
@@ -126,6 +129,7 @@ class Window:
         self.staged: tuple[StagedPath, ...] = ()
         self.was_staged: dict[bytes, Index] | None = None
         self.stages = True
+        self.was_doing = True
 
     @property
     def name(self) -> tuple[str, str | None]:
@@ -161,11 +165,12 @@ class Window:
 class _Windows:
     """All commands in the order in which they began."""
 
-    __slots__ = ("by_id", "windows")
+    __slots__ = ("began", "by_id", "windows")
 
     def __init__(self) -> None:
         self.windows: list[Window] = []
         self.by_id: dict[str, Window] = {}
+        self.began: set[str] | None = None
 
 
 def _form(value: object) -> Form:
@@ -244,6 +249,11 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
         window.closed, window.rows = at, _rows(fields.get("rows"))
         window.late = fields.get("late") is True
         window.staged = _staged(fields.get("staged"))
+        doing = fields.get("doing")
+        if doing is None:
+            found.began = None  # no operation of git is under way
+        elif doing == BEGAN or found.began is None:
+            found.began = (found.began or set()) | ({window.session} if doing == BEGAN else set())
         gits = fields.get("git")
         window.gits = frozenset(_path(str(name)) for name in gits) if isinstance(gits, list) else frozenset()
     elif (restaged := _text(fields, "restaged")) is not None:
@@ -257,11 +267,15 @@ def read(layout: Layout, since: int = 0) -> list[Window]:
 
     ``since`` is a byte of the file: commands that ended before it are left out.
     """
+    return [w for w in _read(layout).windows if w.closed is None or w.closed >= since]
+
+
+def _read(layout: Layout) -> _Windows:
+    found = _Windows()
     try:
         data = files.read_bytes(layout.shells, _LIMIT)
     except OSError:
-        return []
-    found = _Windows()
+        return found
     for at, _, line in jsonline.lines(data):
         try:
             _take_line(found, jsonline.object_in(line), at)
@@ -270,7 +284,19 @@ def read(layout: Layout, since: int = 0) -> list[Window]:
     for window in found.windows:
         if window.closed is None:
             _look_at_running(layout, window)
-    return [w for w in found.windows if w.closed is None or w.closed >= since]
+    return found
+
+
+def began_operation(layout: Layout) -> set[str] | None:
+    """The sessions whose commands began the merge, rebase or the like that is under way; None: nobody knows.
+
+    Empty where it was under way when the first command that saw it began.
+    """
+    found = _read(layout)
+    running = [window for window in found.windows if window.closed is None]
+    if not running and found.began is None:
+        return None
+    return (found.began or set()) | {one.session for one in running if not one.was_doing}
 
 
 def _look_at_running(layout: Layout, window: Window) -> None:
@@ -278,6 +304,7 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     picture = shellcalls.picture_of(kept) if kept is not None else None
     if kept is None or picture is None:
         return
+    window.was_doing = kept.get("operation") is True
     window.stages, window.head = kept.get("stages") is not False, picture.head
     try:
         staged = kept.get("staged")

@@ -1,4 +1,7 @@
-"""A commit that concludes a merge: the guard asks, never narrows, and no hint of it costs the merge."""
+"""A commit that concludes a merge, a revert or the like: the guard asks, and never narrows.
+
+No hint of it costs the merge.
+"""
 
 import shlex
 import subprocess
@@ -7,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.guard.test_guard import changed, commit
+from tests.support.guarded import Ended, commit_as, git_as, ten
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
+from tests.support.shells import Shell
 
 pytestmark = [pytest.mark.wired, pytest.mark.usefixtures("probes")]
 
@@ -150,3 +155,119 @@ def test_an_agent_of_no_known_session_merges_where_it_takes_nothing_of_others(
     merging.ralph("install", "--guard=narrow")
     merging.git("add", "f")
     assert commit(merging, environ, env={"RALPH_SESSION": "not-yet", "RALPH_TRACKING": "1"}) == ""
+
+
+# --- reverts, cherry-picks, rebases ---
+
+
+@pytest.fixture
+def picking(tmp_path: Path, environ: dict[str, str]) -> Repo:
+    """Three commits of main, and one of the branch ``side`` that meets the first; the guard narrows."""
+    repo = Repo.init(tmp_path / "repo", environ)
+    repo.write("f", ten())
+    repo.write("g", ten())
+    repo.commit_all("base")
+    repo.git("switch", "-qc", "side")
+    repo.write("f", ten(l3="side"))
+    repo.commit_all("side")
+    repo.git("switch", "-q", "main")
+    for number, text in enumerate([ten(l3="one"), ten(l3="two"), ten(l3="two", l7="three")]):
+        repo.write("f", text)
+        repo.commit_all(f"main {number}")
+    repo.ralph("install", "--guard=narrow")
+    return repo
+
+
+BEGIN = {
+    "revert": ("revert", "--no-edit", "HEAD~2"),
+    "revert -n": ("revert", "-n", "HEAD"),
+    "cherry-pick": ("cherry-pick", "side"),
+    "rebase": ("rebase", "side"),
+}
+CONCLUDE = {
+    "revert": ("revert", "--continue", "--no-edit"),
+    "revert -n": ("commit", "-qm", "taken back"),
+    "cherry-pick": ("cherry-pick", "--continue", "--no-edit"),
+    "rebase": ("-c", "core.editor=true", "rebase", "--continue"),
+}
+
+
+def in_shell(repo: Repo, session: str, *args: str) -> Ended:
+    """git in a shell call of the session."""
+    call = Shell(repo, session, f"git {shlex.join(args)}").begin()
+    done = git_as(repo, session, *args)
+    call.end()
+    return done
+
+
+@pytest.mark.parametrize("what", BEGIN)
+def test_what_an_agent_continues_takes_no_line_of_another(picking: Repo, what: str) -> None:
+    """`git add -A` swept it in, and nobody was told."""
+    in_shell(picking, "S2", *BEGIN[what])
+    picking.edit("S1", "g", ten(l4="of S1"))
+    if what != "revert -n":
+        picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    before = picking.head()
+    picking.git("add", "-A")
+    done = in_shell(picking, "S2", *CONCLUDE[what])
+    assert done.code != 0
+    assert "'g': this commit takes 1 line that live session" in done.said
+    assert picking.head() == before
+
+    if what == "rebase":
+        return  # git goes on with a clean worktree alone
+    picking.git("restore", "--staged", "g")
+    done = in_shell(picking, "S2", *CONCLUDE[what])
+    assert done.code == 0, done.said
+    assert picking.blob("g").decode() == ten()
+    assert picking.commit("S1").paths == {"g": "M"}
+
+
+@pytest.mark.parametrize("what", BEGIN)
+def test_an_agent_does_not_conclude_what_a_person_began(picking: Repo, what: str) -> None:
+    """It knows nothing of it, and commits its own line: the person's step went with it, marks and all."""
+    picking.git(*BEGIN[what], code=0 if what == "revert -n" else 1)
+    call = Shell(picking, "S2", "git commit -am x").begin()
+    picking.edit("S2", "g", ten(l2="of S2"))
+    before = picking.head()
+    said = commit_as(picking, "S2", "-a", code=1).said
+    call.end()
+    assert "neither began nor worked on" in said
+    assert picking.head() == before
+
+
+def test_a_session_that_was_asked_to_settle_it_concludes_it(picking: Repo) -> None:
+    picking.git(*BEGIN["cherry-pick"], code=1)
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    call = Shell(picking, "S2", "git commit -a").begin()
+    commit_as(picking, "S2", "-a", "--no-edit")
+    call.end()
+    assert picking.blob("f").decode() == ten(l3="settled", l7="three")
+
+
+def test_the_marks_of_a_conflict_are_not_committed(picking: Repo) -> None:
+    in_shell(picking, "S2", *BEGIN["cherry-pick"])
+    before = picking.head()
+    assert "'f' still has the marks of a conflict" in commit_as(picking, "S2", "-a", code=1).said
+    assert picking.head() == before
+
+
+def test_commit_a_in_the_middle_takes_no_line_of_a_person(picking: Repo) -> None:
+    in_shell(picking, "S2", *BEGIN["revert -n"])
+    picking.write("g", ten(l4="of a person"))
+    picking.edit("S2", "f", ten(l1="more", l3="two"))
+    said = commit_as(picking, "S2", "-a", code=1).said
+    assert "'g' has changes that are neither of a revert nor of session" in said
+    commit_as(picking, "S2")
+    assert picking.changes("HEAD") == {"f": "M"}
+
+
+def test_where_a_rebase_stops_to_edit_a_commit_is_like_any_other(picking: Repo) -> None:
+    """It took what others had, and nothing told whose it was."""
+    editor = "sed -i 1s/pick/edit/"
+    in_shell(picking, "S2", "-c", f"sequence.editor={editor}", "rebase", "-i", "HEAD~2")
+    picking.edit("S1", "g", ten(l4="of S1"))
+    picking.edit("S2", "g", ten(l4="of S1", l8="of S2"))
+    commit_as(picking, "S2", "-a")
+    assert picking.blob("g").decode() == ten(l8="of S2")
+    assert "Ralph-Session: S2" in picking.trailers("HEAD")

@@ -256,6 +256,35 @@ def _guarded_merge(mode: str, person: str) -> Callable[[Repo], None]:
     return make
 
 
+def _meeting(begun_by: str, settled: bool = False) -> Callable[[Repo], None]:
+    """A merge stops at a conflict in ``g``, in a shell call of S1 or before it."""
+
+    def make(repo: Repo) -> None:
+        repo.write("g", TEN)
+        repo.commit_all("g")
+        narrowing(repo)
+        repo.start("S1")
+        repo.git("switch", "-qc", "other")
+        repo.write("g", changed(3, "other"))
+        repo.git("commit", "-qam", "other", "--no-verify")
+        repo.git("switch", "-q", "main")
+        repo.write("g", changed(3, "main"))
+        repo.git("commit", "-qam", "main", "--no-verify")
+        call = shells.Shell(repo, "S1", "git merge other")
+        if begun_by == AGENT:
+            call.begin()
+        repo.git("merge", "-q", "other", code=1)
+        if begun_by == PERSON:
+            call.begin()
+        if settled:
+            call.end()
+            repo.edit("S1", "g", changed(3, "both"))
+            repo.git("add", "g")
+            repo.write("u", "a person's\n")
+
+    return make
+
+
 def _guarded_own(repo: Repo) -> None:
     """S1 has a line beside S2's."""
     _guarded("narrow")(repo)
@@ -577,8 +606,17 @@ SCENES: dict[str, list[Scene]] = {
     "cli.guard._tell_person#4": [
         Scene(_guarded_merge("narrow", "warn"), MERGE, (PERSON,), code=0, says="lines that live sessions"),
     ],
-    "guard.in_merge.refuse": [
+    "guard.concluding.refuse": [
+        Scene(_meeting(PERSON), GIT, (AGENT,), code=1, says="neither began nor worked on"),
+    ],
+    "guard.concluding.refuse#2": [
         Scene(_guarded_merge("narrow", "warn"), MERGE, (AGENT,), code=1, says="'f': this commit takes"),
+    ],
+    "guard.concluding.refuse#3": [
+        Scene(_meeting(AGENT), GIT, (AGENT,), code=1, says="still has the marks of a conflict"),
+    ],
+    "guard.concluding.refuse#4": [
+        Scene(_meeting(AGENT, settled=True), GIT, (AGENT,), code=1, says="has changes that are neither"),
     ],
     "cli.log._say_nothing": [
         Scene(_nothing, ("log", "--session", "S9"), ()),
@@ -787,7 +825,7 @@ _NO_AGENT = frozenset(
         "cli.commit._tell_of_new_files",
         "cli.guard._tell_person",
         "cli.guard._all_the_same",
-        "guard.in_merge.after",
+        "guard.concluding.after",
         "words.ways_out.commit_of",
         "words.ways_out.given_back",
         "words.ways_out.Ways._whole",

@@ -1,0 +1,195 @@
+"""What the guard says of a commit that concludes a merge, a revert, a cherry-pick or a step of a rebase.
+
+Such a commit is not narrowed, for its lines come from other commits. So the guard only asks: whether it takes
+lines of others, whether a conflict is settled, and whether the session had anything to do with it. No other
+commit replaces it: who takes a merge back and commits again has no merge any more.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from gitralph.base import files, nul
+from gitralph.base.errors import Refused
+from gitralph.base.quote import few, shown
+from gitralph.commit.preview import preview
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.request import Request
+from gitralph.git import plain_index, refs, uncommitted
+from gitralph.git.context import Context
+from gitralph.git.repository import CHERRY_PICK, MERGE, REBASE, REVERT
+from gitralph.git.trees import FILES, Entry
+from gitralph.git.typed import as_pathspec
+from gitralph.guard import question
+from gitralph.guard.question import GuardedPath
+from gitralph.hook import windows
+from gitralph.hook.journal import is_oid
+from gitralph.records import path_records
+
+# The commits whose changes the commit repeats or takes back; a merge brings those since the common commit.
+_TOLD_BY = {
+    MERGE: "MERGE_HEAD",
+    REBASE: "REBASE_HEAD",
+    CHERRY_PICK: "CHERRY_PICK_HEAD",
+    REVERT: "REVERT_HEAD",
+}
+_MARKS = (b"<<<<<<< ", b">>>>>>> ")
+# Nobody types a line with more names.
+_SHOWN = 10
+
+
+def doing(ctx: Context) -> str | None:
+    """The operation that the next commit concludes, in words; None for a commit like any other.
+
+    So are those made where a rebase stops to edit, and between two picks of a series.
+    """
+    found, folder = ctx.repo.operation(), f"{ctx.repo.git_dir}/rebase-merge"
+    if found not in _TOLD_BY:
+        return None
+    # at a conflict git names the commit that it could not pick; at `edit` it names what is to be amended
+    is_stopped = os.path.isdir(folder) and not os.path.lexists(f"{folder}/stopped-sha")
+    if found == REBASE and (is_stopped or os.path.lexists(f"{folder}/amend")):
+        return None
+    return found
+
+
+def row(ctx: Context, one: GuardedPath) -> str:
+    """What the commit takes of one path of a live session."""
+    what = "what" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} that"
+    whose = f"live session '{ctx.called(one.session)}'"
+    return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"
+
+
+def refuse(ctx: Context, what: str) -> None:
+    """Refuse such a commit of an agent where it takes lines of others, or is none of the agent's business."""
+    own = question.own(ctx)
+    if own is not None and not _has_part_in(ctx, own, what):
+        raise Refused(
+            f"{what} is in progress that session '{ctx.called(own)}' neither began nor worked on; "
+            "this commit would conclude it",
+            "git status  # how to finish or abort it first",
+        )
+    found = question.judge(ctx, own)
+    if found:
+        raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
+    staged = question.staged(ctx)
+    unsettled = [path for path, entry in staged.items() if entry is not None and _is_open(ctx, path, entry)]
+    if unsettled:
+        raise Refused(f"{few(unsettled, _SHOWN)} still has the marks of a conflict", "git diff HEAD  # where")
+    strange = _swept(ctx, own, staged) if own is not None else []
+    if own is not None and strange:
+        whose = f"session '{ctx.called(own)}'"
+        raise Refused(
+            f"{few(strange, _SHOWN)} has changes that are neither of {what} nor of {whose}",
+            "git commit --no-edit  # without -a: what is staged",
+        )
+
+
+def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
+    """The command that concludes the merge without these paths, while it is not concluded yet.
+
+    For a person: an agent may not unstage what somebody else may have staged.
+    """
+    paths = "" if ctx.is_agent else _paths(ctx, found)
+    if not paths:
+        return [f"git ralph status  # whose it is: a person concludes {_this(ctx)}"]
+    place, add = plain_index.given(ctx.environ, ctx.repo.index), ""
+    if place is not None and place.form == plain_index.WHOLE:  # with `-a` the rest is not staged yet
+        kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
+        if len(kept) > _SHOWN:
+            return []
+        add = f"git add -- {_typed(ctx, kept)} && " if kept else ""
+    out = f"git restore --staged -- {paths} && git commit --no-edit"
+    return [f"{add}{out}  # leaves them out of {_the(ctx)}"]
+
+
+def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
+    """The command that takes these paths out of the merge, once git has made it."""
+    paths = _paths(ctx, found)
+    if not paths:
+        return []
+    source = "git restore --staged --source=HEAD~"
+    return [f"{source} -- {paths} && git commit --amend --no-edit  # leaves them out of {_the(ctx)}"]
+
+
+def _this(ctx: Context) -> str:
+    return f"this {(doing(ctx) or '').partition(' ')[2]}"
+
+
+def _the(ctx: Context) -> str:
+    return f"the {(doing(ctx) or '').partition(' ')[2]}"
+
+
+def _paths(ctx: Context, found: Sequence[GuardedPath]) -> str:
+    """The paths as a person types them; empty where the operation changes one, or where they are many."""
+    paths = sorted({one.path for one in found})
+    touched = _touched(ctx, doing(ctx) or MERGE)
+    if len(paths) > _SHOWN or touched is None or not touched.isdisjoint(paths):
+        return ""
+    return _typed(ctx, paths)
+
+
+def _touched(ctx: Context, what: str) -> set[bytes] | None:
+    """The paths that an operation changes; None where nobody can tell.
+
+    git names the commits in a file (git-merge(1): several in an octopus).
+    """
+    try:
+        told = files.read_bytes(f"{ctx.repo.git_dir}/{_TOLD_BY[what]}", 4096).decode("ascii", "replace")
+    except OSError:
+        return None
+    found = set[bytes]()
+    for oid in (one for one in told.split() if is_oid(one)):
+        since = f"HEAD...{oid}" if what == MERGE else f"{oid}^!"
+        done = ctx.git.try_run("diff", "--name-only", "-z", "--no-renames", since)
+        if done.returncode:  # without a common commit, the branch may have changed anything
+            return None
+        found |= set(nul.rows(done.stdout))
+    return found
+
+
+def _is_open(ctx: Context, path: bytes, entry: Entry) -> bool:
+    """True where a text to be committed has the marks that git leaves at a conflict, and HEAD's has not."""
+    if entry.mode not in FILES:
+        return False
+    text = b"\n" + ctx.repo.objects.raw(entry.oid)[1]
+    if not all(b"\n" + mark in text for mark in _MARKS):
+        return False
+    old = ctx.git.try_run("cat-file", "blob", f"HEAD:{os.fsdecode(path)}")
+    return not all(b"\n" + mark in b"\n" + old.stdout for mark in _MARKS)
+
+
+def _has_part_in(ctx: Context, own: str, what: str) -> bool:
+    """True for a session that began the operation, or edited a file of it; also where nobody can tell."""
+    family = set(path_records.family(ctx.layout, own))
+    began = windows.began_operation(ctx.layout)
+    if began is None or not began.isdisjoint(family):
+        return True
+    touched, head = _touched(ctx, what), refs.read_head(ctx.repo).oid
+    if touched is None:
+        return True
+    states = path_records.states_of(ctx.layout, sorted(touched)).values()
+    return any(
+        one.session in family and one.head == head for state in states for one in state.journal.records
+    )
+
+
+def _swept(ctx: Context, own: str, staged: Mapping[bytes, Entry | None]) -> list[bytes]:
+    """What `commit -a` took beside what was staged before, and that is not the session's own work."""
+    place = plain_index.given(ctx.environ, ctx.repo.index)
+    if place is None or place.form != plain_index.WHOLE:
+        return []
+    rows = nul.rows(ctx.git.at(GIT_INDEX_FILE=ctx.repo.index).run("ls-files", "-u", "-z"))
+    settled = {row.partition(b"\t")[2] for row in rows}
+    before = uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
+    fresh = {path for path in staged if path not in settled and before.get(path, "") != staged[path]}
+    if not fresh:
+        return []
+    asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(fresh))
+    _, made, bench = preview(ctx, asked)
+    bench.remove()
+    return sorted(path for path in fresh if path not in made.entries or made.entries[path] != staged[path])
+
+
+def _typed(ctx: Context, paths: Sequence[bytes]) -> str:
+    folder = os.path.join(ctx.repo.root, ctx.environ.get("GIT_PREFIX", ""))
+    return " ".join(as_pathspec(ctx, path, folder) for path in sorted(paths))
