@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -390,12 +390,12 @@ def checked(
 
 
 def given_back(
-    ctx: Context, bench: Workbench, made: Draft
+    ctx: Context, bench: Workbench, made: Draft, more: Container[bytes]
 ) -> tuple[index.IndexCopy, index_plan.IndexPlan, index_plan.IndexPlan]:
     """A copy of the user's index without what this session's shell staged, with two plans.
 
     The first plan takes out what the shell staged. The second is what a commit of this draft then changes in
-    the paths that it takes.
+    these paths, and in ``more``, as far as it takes them.
     """
     copy, after = _index_plan(ctx, bench, made)
     agents = shell_staging.of(ctx, made.family)
@@ -407,10 +407,14 @@ def given_back(
         index.advance(ctx.git, copy, ctx.repo.root, back, flags)
     later = {p: after.changes.get(p, agents[p].now) for p in agents if p in made.entries}
     later = {path: entry for path, entry in later.items() if entry != back[path]}
+    old = {path: back[path] for path in later}
+    for path in (p for p in after.changes if p in more and p not in agents):
+        later[path], old[path] = after.changes[path], after.old.get(path)
+        flags[path] = after.flags.get(path, "")
     return (
         copy,
         index_plan.IndexPlan(back, {path: one.now for path, one in agents.items()}, flags),
-        index_plan.IndexPlan(later, {path: back[path] for path in later}, flags),
+        index_plan.IndexPlan(later, old, flags),
     )
 
 

@@ -11,9 +11,11 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
+from gitralph.base.layout import Layout
+from gitralph.commit import carryover
 from gitralph.git import history, refs, uncommitted
 from gitralph.git.context import Context
-from gitralph.git.trees import Entry
+from gitralph.git.trees import FILES, Entry
 from gitralph.hook import hook_git, windows
 from gitralph.hook.windows import AS_HEAD, Index, Window
 
@@ -41,18 +43,47 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
         for path, entry in uncommitted.staged(ctx.repo.git, head.oid, ctx.repo.index).items()
     }
     reader = history.base_of(ctx.repo, head)
-    found = _staged(own, now, lambda head, path: history.entry_at(ctx.repo, head, path) == reader.entry(path))
+
+    def is_same(head: str | None, path: bytes) -> bool:
+        return history.entry_at(ctx.repo, head, path) == reader.entry(path)
+
+    found = _staged(own, now, is_same)
     others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
     out = {}
-    for path, before in found.items():
+    for path, (before, then) in found.items():
         form = now.get(path, AS_HEAD)
         if not any(_may_have_staged(window, path, form) for window in others):
             there, was = (reader.entry(path) if one == AS_HEAD else _entry(one) for one in (form, before))
+            if then is not None and before != AS_HEAD and not is_same(then, path):
+                was = _carried(ctx, history.entry_at(ctx.repo, then, path), reader.entry(path), was, there)
             out[path] = PutBack(there, was)
     out = {path: one for path, one in out.items() if one.now != one.before}
     gone = {path: one.before for path, one in out.items() if path not in now and one.before is not None}
     kept = _stashed(ctx, gone) if gone else set[bytes]()
     return {path: one for path, one in out.items() if path not in kept}
+
+
+def put_back(layout: Layout, family: Container[str]) -> dict[bytes, Entry | None]:
+    """What these sessions' commands staged and what was taken out of the index since, as it was staged.
+
+    To the agent it is staged still: git would have it in its next commit.
+    """
+    found = dict[bytes, Index]()
+    for window in windows.read(layout):
+        found.update((row.path, row.after) for row in window.put_back if window.session in family)
+    return {path: _entry(form) for path, form in found.items() if form != AS_HEAD}
+
+
+def _carried(
+    ctx: Context, old: object, new: Entry | None, was: Entry | None, there: Entry | None
+) -> Entry | None:
+    """What a person had staged on an older HEAD, on the present one; ``there`` where that cannot be told."""
+    files = [one for one in (old, new, was) if isinstance(one, Entry) and one.mode in FILES]
+    texts = [ctx.repo.objects.raw(one.oid)[1] for one in files]
+    found = carryover.carried(texts[0], texts[1], texts[2], None, tuple) if len(texts) == 3 else None
+    if found is None or was is None:
+        return there
+    return Entry(was.mode, ctx.git.run("hash-object", "-w", "--stdin", stdin=found).strip())
 
 
 def _stashed(ctx: Context, gone: Mapping[bytes, Entry]) -> set[bytes]:
@@ -65,12 +96,14 @@ def _stashed(ctx: Context, gone: Mapping[bytes, Entry]) -> set[bytes]:
 
 def _staged(
     commands: Iterable[Window], now: dict[bytes, Index], is_same: Callable[[str | None, bytes], bool]
-) -> dict[bytes, Index]:
+) -> dict[bytes, tuple[Index, str | None]]:
     """For each path the entry before the first of the commands that led to what is staged now.
+
+    With it comes what HEAD was then, None where nobody knows.
 
     ``is_same`` tells whether HEAD has of a path what a commit has: else a commit carried the entry over.
     """
-    before, last = dict[bytes, Index](), dict[bytes, Index]()
+    before, last = dict[bytes, tuple[Index, str | None]](), dict[bytes, Index]()
     for window in sorted(commands, key=lambda one: (one.closed is None, one.closed or 0)):
         rows = [(row.path, row.before, row.after) for row in window.staged]
         if window.closed is None and window.was_staged is not None:
@@ -81,7 +114,7 @@ def _staged(
             if was == after:
                 continue
             if path not in last or last[path] != was:  # a person staged something in between
-                before[path] = was
+                before[path] = was, window.head
             last[path] = after
     return {path: before[path] for path, form in last.items() if now.get(path, AS_HEAD) == form}
 

@@ -6,13 +6,13 @@ certain stops the commit with nothing moved.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import few
-from gitralph.commit import carryover, cleanup, commit, land, message, restage
+from gitralph.commit import carryover, cleanup, commit, land, message, restage, shell_staging
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, own_commit, plan
 from gitralph.decide.decision import Left
@@ -74,7 +74,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class _Job:
-    """One plain commit: the git process that makes it, where it starts from, and what it would commit."""
+    """One plain commit: the git process that makes it, where it starts from, and what it would commit.
+
+    ``before`` is what the session has staged in earlier calls, and what was put back since.
+    """
 
     git: dict[str, object]
     place: Given
@@ -82,6 +85,11 @@ class _Job:
     staged: Entries
     amends: bool
     early: bool
+    before: Entries = field(default_factory=dict)
+
+    @property
+    def paths(self) -> list[bytes]:
+        return sorted({*self.staged, *self.before})
 
 
 def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
@@ -116,7 +124,11 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
             "this commit is made from an index of its own, which the guard does not narrow",
             whose_commit.ONLY_OWN,
         )
-    job = _Job(git, place, whose_commit.session(ctx), staged, amends, early)
+    session = whose_commit.session(ctx)
+    job = _Job(git, place, session, staged, amends, early)
+    if place.form != PATHS and not amends:
+        before = shell_staging.put_back(ctx.layout, path_records.family(ctx.layout, session))
+        job = replace(job, before={path: entry for path, entry in before.items() if path not in staged})
     for _ in range(_TRIES):
         bench = open_bench(ctx, quarantine=False)
         try:
@@ -223,12 +235,15 @@ def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trail
 
 
 def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
-    request = Request(job.session, match=lambda known: [path for path in known if path in job.staged])
+    request = Request(job.session, match=lambda known: [path for path in known if path in job.paths])
     made, partly = _drafted(ctx, bench, job)
+    still = _still_staged(job, made)
+    if still != job.before:
+        return _narrow(ctx, bench, replace(job, before=still))
     back = IndexPlan()
     if job.place.form == AS_IS:
         commit.refuse_left(ctx, request, made)
-        copy, back, after = commit.given_back(ctx, bench, made)
+        copy, back, after = commit.given_back(ctx, bench, made, job.before)
     else:
         copy, after = commit.checked(ctx, bench, request, made)
     _refuse_nothing(ctx, job, made)
@@ -244,12 +259,25 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
     narrow = _wanted(job, made)
-    todo.swapped = [land.row(p, back.changes.get(p, job.staged[p]), e) for p, e in narrow.items()]
+    todo.swapped = [land.row(p, back.changes.get(p, _staged_at(job, made, p)), e) for p, e in narrow.items()]
     todo.swapped += [land.row(p, e, back.old[p]) for p, e in back.changes.items() if p not in narrow]
     todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
     todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
     return _notes(ctx, job, made)
+
+
+def _still_staged(job: _Job, made: Draft) -> Entries:
+    """What of the session's earlier staging its commit takes: new files, and what is as it was staged.
+
+    What it changed since is not staged for git either. What cannot go holds up no other path.
+    """
+    stuck = {left.path for left in made.left if left.refuses}
+    return {
+        path: entry
+        for path, entry in job.before.items()
+        if path not in stuck and (made.base.entry(path) is None or made.now.get(path) == entry)
+    }
 
 
 def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:
@@ -264,7 +292,7 @@ def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:
 def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[bytes]]:
     """What a commit of the staged paths takes, and the paths of which only a part was staged."""
     offers.catch_up(ctx, job.session)
-    made = plan.build(ctx, bench, job.session, Wishes(), job.staged)
+    made = plan.build(ctx, bench, job.session, Wishes(), job.paths)
     odd = [path for path in made.now if path in job.staged and made.now[path] != job.staged[path]]
     if not odd:
         return made, set()
@@ -272,7 +300,7 @@ def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[byte
     held = {path: one for path, one in texts.items() if one is not None and _was_there(made, path, one)}
     if held:
         inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
-        made = plan.build(ctx, inner, job.session, Wishes(), job.staged, instead=held)
+        made = plan.build(ctx, inner, job.session, Wishes(), job.paths, instead=held)
     return _selected(ctx, bench, made, job, [path for path in odd if path not in held], texts)
 
 
@@ -355,8 +383,12 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
 
 def _wanted(job: _Job, made: Draft) -> Entries:
     """The staged entries that must not be committed as they are, each with what goes instead."""
-    wanted = {p: made.entries[p] if p in made.entries else made.base.entry(p) for p in job.staged}
-    return {path: entry for path, entry in wanted.items() if entry != job.staged[path]}
+    wanted = {p: made.entries[p] if p in made.entries else made.base.entry(p) for p in job.paths}
+    return {path: entry for path, entry in wanted.items() if entry != _staged_at(job, made, path)}
+
+
+def _staged_at(job: _Job, made: Draft, path: bytes) -> Entry | None:
+    return job.staged[path] if path in job.staged else made.base.entry(path)
 
 
 def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> str:
@@ -406,7 +438,7 @@ def _with_shell(ctx: Context, job: _Job) -> str:
 
 def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
     out = sentences.told(ctx.layout, made.notes)
-    left = set(_wanted(job, made))
+    left = {path for path in _wanted(job, made) if path in job.staged}
     offered = [one for one in made.left if one.by_shell and one.path in left.difference(made.entries)]
     shell = sorted({one.path for one in offered if one.reason == decision.SHELL})
     unsure = sorted({one.path for one in offered}.difference(shell))

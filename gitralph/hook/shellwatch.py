@@ -154,6 +154,7 @@ def differences(before: Picture, after: Picture, moved: Moved) -> list[list[obje
 
 
 def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str]) -> Moved | None:
+    """The paths in which two commits differ; None when git does not answer."""
     if old == new:
         return {}
     words = ["diff-tree", "-r", "-z", "--no-renames", old or EMPTY_TREE, new or EMPTY_TREE]
@@ -166,6 +167,14 @@ def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str])
         if len(fields) == 5:
             out[record.path_text(path)] = (fields[2], fields[3])
     return out
+
+
+def _moved_since_staged(look: Look, after: Picture, environ: dict[str, str]) -> Moved | None:
+    """How HEAD moved since the index was looked at; the picture may be that of a commit since."""
+    since = look.kept.get("staged_at")
+    if look.before is not None and look.before.head == since:
+        return look.moved
+    return _moved(look.root, since if isinstance(since, str) else None, after.head, environ)
 
 
 def _note(lay: Layout, fields: dict[str, object]) -> None:
@@ -244,7 +253,8 @@ def _open(
     _note(lay, {"open": kept["id"], **told, **({"key": key} if key != _key(event) else {})})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
-        shellcalls.keep(path, {**kept, "staged": picture.staged}, picture)
+        # the picture is taken anew where a commit asks, and what was staged is not
+        shellcalls.keep(path, {**kept, "staged": picture.staged, "staged_at": picture.head}, picture)
 
 
 def _lasting(runner: object) -> object:
@@ -354,8 +364,9 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         told = _record(look, environ, late)
         restage = None
         if look.after is not None and not late:
-            restage = staging.changes(kept, look.after.staged, look.moved)
-        staged = {"staged": restage} if restage else {}
+            moved = _moved_since_staged(look, look.after, environ)
+            restage = staging.changes(kept, look.after.staged, moved) if moved is not None else None
+        staged = {"staged": restage, "staged_at": kept.get("staged_at")} if restage else {}
         if staged:
             staging.note(look.lay, str(kept["session"]))
         gits = {"git": look.gits} if look.gits else {}
@@ -396,7 +407,7 @@ def _adopt(lay: Layout, place: Place, path: str, key: str) -> str | None:
     here = {"id": os.urandom(8).hex(), "root": place.root, "token": lay.token, "more": [], "operation": False}
     told = {name: kept.get(name) for name in ("session", "agent_id", "tool", "call")}
     _note(lay, {"open": here["id"], **told, "key": key})
-    shellcalls.keep(new, {**kept, **here, "staged": {}}, Picture(head, {}))
+    shellcalls.keep(new, {**kept, **here, "staged": {}, "staged_at": head}, Picture(head, {}))
     shellcalls.keep(path, {**kept, "more": [*(more if isinstance(more, list) else []), key]}, None)
     return new
 

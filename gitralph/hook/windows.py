@@ -69,9 +69,9 @@ class Window:
     ``picture`` is what was dirty at the beginning, for a command without an end. ``id`` names the command in
     the file, ``key`` what is kept of it where that is not its call: in a worktree that it named. ``gits`` are
     the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, when
-    ``head`` was HEAD; None when unknown. ``staged`` is what an ended command staged and nobody has put back;
-    ``stages`` is false for a command that cannot have staged it. ``was_doing`` is false for a running command
-    that began when no operation of git was under way.
+    ``head`` was HEAD; both None when unknown. ``staged`` is what an ended command staged, ``put_back`` what
+    of it somebody has put back; ``stages`` is false for a command that cannot have staged it. ``was_doing``
+    is false for a running command that began when no operation of git was under way.
     """
 
     __slots__ = (
@@ -85,6 +85,7 @@ class Window:
         "late",
         "opened",
         "picture",
+        "put_back",
         "rows",
         "session",
         "so_far",
@@ -127,6 +128,7 @@ class Window:
         self.gits = frozenset[bytes]()
         self.head: str | None = None
         self.staged: tuple[StagedPath, ...] = ()
+        self.put_back: tuple[StagedPath, ...] = ()
         self.was_staged: dict[bytes, Index] | None = None
         self.stages = True
         self.was_doing = True
@@ -248,7 +250,7 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
         window = found.by_id[closed]
         window.closed, window.rows = at, _rows(fields.get("rows"))
         window.late = fields.get("late") is True
-        window.staged = _staged(fields.get("staged"))
+        window.staged, window.head = _staged(fields.get("staged")), _text(fields, "staged_at")
         doing = fields.get("doing")
         if doing is None:
             found.began = None  # no operation of git is under way
@@ -259,7 +261,7 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
     elif (restaged := _text(fields, "restaged")) is not None:
         for window in found.windows:
             if window.session == restaged:
-                window.staged = ()
+                window.staged, window.put_back = (), (*window.put_back, *window.staged)
 
 
 def read(layout: Layout, since: int = 0) -> list[Window]:
@@ -305,7 +307,8 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     if kept is None or picture is None:
         return
     window.was_doing = kept.get("operation") is True
-    window.stages, window.head = kept.get("stages") is not False, picture.head
+    window.stages, head = kept.get("stages") is not False, kept.get("staged_at")
+    window.head = head if isinstance(head, str) else None
     try:
         staged = kept.get("staged")
         if isinstance(staged, dict):

@@ -506,3 +506,82 @@ def test_what_stays_staged_for_anothers_running_command_is_put_back_later(empty_
     stop(repo, "S1")
     stop(repo, "S2")
     assert repo.git("status", "--porcelain") == " M h"
+
+
+def test_two_commits_in_one_call_leave_what_a_person_staged(empty_repo: Repo) -> None:
+    """The second put back the version from before the first: his next commit took the agent's line out."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.write("f", ten(l9="a person's"))
+    repo.git("add", "f")
+    repo.edit("S1", "f", ten(l2="of S1", l9="a person's"))
+    in_shell(
+        repo,
+        "S1",
+        commits(repo, "-a"),
+        lambda: repo.write("g", ten(l1="more")),
+        commits(repo, "-a"),
+    )
+    assert repo.changes() == {"g": "M"}
+    assert repo.git_bytes("show", ":f").decode() == ten(l2="of S1", l9="a person's")
+    stop(repo, "S1")
+    assert repo.git("status", "--porcelain") == "M  f"
+
+
+def test_a_persons_hunk_is_put_back_on_what_was_committed_since(empty_repo: Repo) -> None:
+    """It came back as it had been on the older HEAD: his next commit took the agent's line out."""
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.write("f", ten(l9="a person's"))
+    repo.git("add", "f")
+    repo.edit("S1", "f", ten(l2="of S1", l9="a person's"))
+    repo.edit("S2", "g", ten(l5="of S2"))
+    in_shell(repo, "S2", add_all(repo))
+    in_shell(repo, "S1", commits(repo, "-a"))
+    stop(repo, "S2")
+    assert repo.git("status", "--porcelain").split("\n") == ["M  f", " M g"]
+    assert repo.git_bytes("show", ":f").decode() == ten(l2="of S1", l9="a person's")
+
+
+def test_what_an_agent_staged_in_an_earlier_turn_is_in_its_commit(empty_repo: Repo) -> None:
+    """It was put back as the turn ended, and `commit -a` had only the old ends of the rename."""
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.edit("S2", "h", ten(l4="of S2"))
+    repo.edit("S1", "new", "one\n")
+    in_shell(repo, "S1", lambda: repo.git("mv", "g", "core"), lambda: repo.git("add", "new", "h"))
+    stop(repo, "S1")
+    assert staged(repo) == []
+    repo.edit("S1", "f", ten(l2="of S1"))
+    in_shell(repo, "S1", commits(repo, "-a"))
+    assert repo.changes() == {"core": "A", "g": "D", "f": "M", "new": "A"}
+    assert repo.git("status", "--porcelain") == " M h"
+
+
+def test_what_an_agent_changed_since_it_staged_it_is_not_staged(empty_repo: Repo) -> None:
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.edit("S1", "f", ten(l2="of S1"))
+    repo.edit("S1", "g", ten(l2="of S1"))
+    in_shell(repo, "S1", add_all(repo))
+    stop(repo, "S1")
+    repo.edit("S1", "g", ten(l2="of S1", l7="half done"))
+    repo.edit("S1", "h", ten(l2="of S1"))
+    in_shell(repo, "S1", lambda: repo.git("add", "h"), commits(repo))
+    assert repo.changes() == {"f": "M", "h": "M"}
+    assert repo.git("status", "--porcelain") == " M g"
+
+
+def test_a_path_that_cannot_go_holds_up_no_commit_because_it_was_staged_once(empty_repo: Repo) -> None:
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.edit("S2", "new", "two\n")
+    repo.edit("S1", "new", "two and one\n")
+    in_shell(repo, "S1", add_all(repo))
+    stop(repo, "S1")
+    repo.edit("S1", "h", ten(l2="of S1"))
+    in_shell(repo, "S1", lambda: repo.git("add", "h"), commits(repo))
+    assert repo.changes() == {"h": "M"}
