@@ -50,8 +50,12 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
     found = _staged(own, now, is_same)
     others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
     out = {}
+    theirs = (row for w in commands for row in w.put_back if w.session not in family)
+    over = {(row.path, row.after): row.before for row in theirs if row.after != AS_HEAD}
     for path, (before, then) in found.items():
         form = now.get(path, AS_HEAD)
+        while (path, before) in over:  # another agent had staged that, and its turn is over
+            before = over.pop((path, before))
         if not any(_may_have_staged(window, path, form) for window in others):
             there, was = (reader.entry(path) if one == AS_HEAD else _entry(one) for one in (form, before))
             if then is not None and before != AS_HEAD and not is_same(then, path):
@@ -88,7 +92,7 @@ def _carried(
 
 def _stashed(ctx: Context, gone: Mapping[bytes, Entry]) -> set[bytes]:
     """Those of some entries that a stash has of the index, as its second parent (git-stash(1))."""
-    stashes = hook_git.stashes(ctx.repo.common_dir)
+    stashes = hook_git.stashes(ctx.repo.common_dir, ctx.repo.git_dir)
     keys = {f"{stash}^2:{os.fsdecode(path)}": path for stash in stashes for path in gone}
     found = hook_git.blobs(ctx.repo.root, list(keys), dict(ctx.environ), time.monotonic() + _SECONDS)
     return {keys[key] for key, oid in found.items() if oid == gone[keys[key]].oid.decode()}

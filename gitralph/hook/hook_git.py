@@ -10,6 +10,7 @@ from gitralph.base import nul, programs
 _EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
 # Files that git keeps in its folder while an operation of several steps is under way.
 _OPERATIONS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
+_AUTOSTASHES = ("rebase-merge/autostash", "rebase-apply/autostash", "MERGE_AUTOSTASH")
 # git words the commit that is to come after `merge --squash` and `cherry-pick -n`, and stages it (git 2.39).
 _WORDED = ("SQUASH_MSG", "MERGE_MSG")
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process|smudge))$"
@@ -97,8 +98,24 @@ def texts(
     return {one: text[:-1] for one, text in zip(wanted, found, strict=True)}
 
 
-def stashes(common_dir: str, most: int = 8) -> list[str]:
-    """The commits of the latest stashes, by the reflog of ``refs/stash``."""
+def stashes(common_dir: str, git_dir: str, most: int = 8) -> list[str]:
+    """The commits of the latest stashes, by the reflog of ``refs/stash``, and of an autostash."""
+    return [*_autostashes(git_dir), *_listed(common_dir, most)]
+
+
+def _autostashes(git_dir: str) -> list[str]:
+    """What a merge or rebase put away, and brings back when it ends; git lists it nowhere else."""
+    found = []
+    for name in _AUTOSTASHES:
+        try:
+            with open(f"{git_dir}/{name}", "rb") as file:
+                found.append(file.read(64).strip().decode("ascii", "replace"))
+        except OSError:
+            continue
+    return [oid for oid in found if len(oid) == 40 and not oid.strip("0123456789abcdef")]
+
+
+def _listed(common_dir: str, most: int) -> list[str]:
     try:
         with open(f"{common_dir}/logs/refs/stash", "rb") as file:
             file.seek(0, os.SEEK_END)

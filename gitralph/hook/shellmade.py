@@ -6,6 +6,7 @@ put there.
 
 import os
 import time
+from collections.abc import Iterable
 
 from gitralph.hook import hook_git, journal, shellcalls, shellsteps, windows
 from gitralph.hook.shellcalls import Look
@@ -16,6 +17,8 @@ from gitralph.hook.windows import ChangedPath, Form
 # In seconds. Looking into a stash costs a git process, only for the texts of what changed.
 _SECONDS = 5.0
 _ABSENT = (None, None)
+Stashed = tuple[Texts, bool, bool]
+"""The texts before and after in a stash, whether the stash is gone, and whether the command made it."""
 
 
 def record_rows(look: Look, environ: dict[str, str], late: bool) -> list[str]:
@@ -81,9 +84,9 @@ class _Finder:
                 self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
                 continue
             stashes = stashed.get(name, ()) if one.is_known else ()
-            if one.is_head and any(texts[1] == one.before for texts, _ in stashes):
+            if any(one.is_head or (is_new and one.after is None) for is_new in _with(one.before, stashes)):
                 continue  # a stash has it
-            popped = [is_gone for texts, is_gone in stashes if shellsteps.is_gits(one, texts, is_gone)]
+            popped = [is_gone for texts, is_gone, _ in stashes if shellsteps.is_gits(one, texts, is_gone)]
             # `git stash apply` leaves the stash. Of what only goes nobody can say whether it went by that or
             # by the command itself.
             one.may_be_gits = bool(popped)
@@ -201,11 +204,11 @@ class _Finder:
         one.was_hidden = form.before is None and shellcalls.is_older(file, self.look.kept.get("since"))
         return one
 
-    def _stashed(self, names: list[str]) -> dict[str, list[tuple[Texts, bool]]]:
-        """For each path what each stash changed, of the command's beginning and of now; True for one gone."""
+    def _stashed(self, names: list[str]) -> dict[str, list[Stashed]]:
+        """For each path what each stash changed, of the command's beginning and of now."""
         kept = self.look.kept.get("stashes")
         before = [one for one in kept if journal.is_oid(one)] if isinstance(kept, list) else []
-        now = hook_git.stashes(self.place.common_dir)
+        now = hook_git.stashes(self.place.common_dir, self.place.git_dir)
         commits = dict.fromkeys([*before, *now])
         # Of a stash the second text is the file's, or that of an untracked file (git-stash(1)).
         pairs = [
@@ -223,12 +226,18 @@ class _Finder:
         def text(key: str) -> bytes | None:
             return texts.get((found[key], paths[key])) if key in found else None
 
-        out: dict[str, list[tuple[Texts, bool]]] = {}
+        out: dict[str, list[Stashed]] = {}
         for old, new in pairs:
             if new in found or (old in found and "^3:" not in new):
-                is_gone = old.partition("^")[0] not in now
-                out.setdefault(new.partition(":")[2], []).append(((text(old), text(new)), is_gone))
+                stash = old.partition("^")[0]
+                found_in = (text(old), text(new)), stash not in now, stash not in before
+                out.setdefault(new.partition(":")[2], []).append(found_in)
         return out
+
+
+def _with(text: bytes | None, stashes: Iterable[Stashed]) -> list[bool]:
+    """For each stash that has a text whether the command made it."""
+    return [is_new for texts, _, is_new in stashes if texts[1] == text]
 
 
 def _mtime(file: str) -> int | None:

@@ -233,7 +233,7 @@ def _open(
         "options": options,
         "how": how,
         "transcript": event.transcript,
-        "stashes": hook_git.stashes(place.common_dir),
+        "stashes": hook_git.stashes(place.common_dir, place.git_dir),
         "operation": hook_git.is_under_way(place.git_dir),
         "head": None,
         "rows": None,

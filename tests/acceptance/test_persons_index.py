@@ -585,3 +585,20 @@ def test_a_path_that_cannot_go_holds_up_no_commit_because_it_was_staged_once(emp
     repo.edit("S1", "h", ten(l2="of S1"))
     in_shell(repo, "S1", lambda: repo.git("add", "h"), commits(repo))
     assert repo.changes() == {"h": "M"}
+
+
+@pytest.mark.parametrize("order", ["S1 S2", "S2 S1"])
+def test_what_another_agent_had_staged_does_not_come_back_after_its_turn(
+    empty_repo: Repo, order: str
+) -> None:
+    """One takes out of the index what the other has staged: whose turn ended last staged it for good."""
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.edit("S1", "f", ten(l2="of S1"))
+    repo.write("g", ten(l4="a person's"))
+    in_shell(repo, "S2", add_all(repo))
+    in_shell(repo, "S1", lambda: repo.git("reset", "-q"))
+    for name in order.split():
+        stop(repo, name)
+    assert repo.git("status", "--porcelain").split("\n") == [" M f", " M g"]

@@ -980,6 +980,51 @@ def test_what_git_carries_to_another_head_stays_a_persons(repo: Repo, command: s
     assert _text(repo, "a") == changed(8, "eight of S2", changed(1, "one of upstream"))
 
 
+@pytest.mark.parametrize("ends", ["--continue", "--abort", "--skip"])
+@pytest.mark.parametrize("begins", ["S1", "S3", None])
+def test_what_a_rebase_puts_away_and_brings_back_keeps_its_owner(
+    repo: Repo, begins: str | None, ends: str
+) -> None:
+    """It stopped at a conflict: whoever went on with it, or gave up, owned everybody's lines."""
+    repo.git("checkout", "-q", "-b", "up")
+    repo.write("a", changed(3, "three of upstream"))
+    repo.commit_all("up")
+    repo.git("checkout", "-q", "main")
+    repo.write("a", THREE)
+    repo.commit_all("three")
+    repo.edit("S2", "b", changed(8, "of S2"))
+    repo.write("u", changed(8, "a person's"))
+    command = "git rebase -q --autostash up"
+    shells.run(repo, begins, command) if begins else repo.git(*command.split()[1:], code=1)
+    repo.write("a", changed(3, "three of both"))
+    repo.git("add", "a")
+    shells.run(repo, "S1", f"GIT_EDITOR=true git rebase {ends}")
+    assert repo.read("u") == changed(8, "a person's").encode()
+    assert repo.commit("S1", "--with-shell").status == "nothing"
+    assert repo.commit("S2").paths == {"b": "M"}
+    repo.ralph("commit", "--mine", "-m", "mine", "--", "u")  # the stash may have been the command's own
+    assert repo.changes() == {"u": "M"}
+
+
+@pytest.mark.parametrize("away", ["git stash -q -u", "git add -A; git stash -q"])
+def test_a_new_file_that_is_put_away_and_comes_back_keeps_its_owner(repo: Repo, away: str) -> None:
+    """In one call it did; in two it was nobody's, and its session's commit left it out."""
+    repo.edit("S1", "new", "one\ntwo\n")
+    shells.run(repo, "S1", away)
+    assert repo.read("new") is None
+    shells.run(repo, "S1", "git stash pop -q")
+    assert repo.commit("S1").paths == {"new": "A"}
+
+
+def test_a_new_file_that_a_stash_has_and_that_is_deleted_since_is_deleted(repo: Repo) -> None:
+    repo.edit("S1", "new", "one\ntwo\n")
+    shells.run(repo, "S1", "git stash -q -u; git stash apply -q")
+    shells.run(repo, "S1", "rm new")
+    assert repo.commit("S1").status == "nothing"
+    repo.write("new", "one\ntwo\n")
+    assert repo.commit("S1").status == "nothing"
+
+
 def test_a_conflict_that_a_command_settles_is_its_edit(repo: Repo) -> None:
     """With an edit tool it was; by `sed` the line was nobody's, in the session's own commit."""
     repo.git("checkout", "-q", "-b", "up")
