@@ -34,12 +34,13 @@ from gitralph.hook.journal import (
     text_id,
 )
 from gitralph.lines import give
+from gitralph.lines.conflict import heads_side
 from gitralph.lines.formatting import told_apart
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import ARRIVED, Step, Take
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.lines.text import is_telling, split_lines
+from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.records import commit_log, path_records
 from gitralph.records.path_records import PathState
 
@@ -157,6 +158,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
         head, disk, start, moved = one_form(head), one_form(disk), one_form(start), one_form(moved)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
         carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
+    texts = _without_conflicts(texts, head)
     rows, records = [as_step(*row) for row in texts], [r for r, _, _ in (*carried, *texts)]
     heads = Heads(scene, state, records, converted)
     is_told = bool(carried) or (moved is not None and bool(rows) and rows[0].before is None)
@@ -172,6 +174,19 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
         steps = [_with_came(step, moves[step.key], heads) if step.key in moves else step for step in steps]
     steps = told_apart(steps, heads.lines)
     return PathTexts(head, disk, steps, converted, seen, moved, heads, tuple(r for r, _, _ in carried))
+
+
+def _without_conflicts(texts: list[Row], head: bytes | None) -> list[Row]:
+    """The records, each conflict that a session settled as HEAD's side, where the other side is its own."""
+    in_head, own, out = set(split_lines(head)), dict[str, set[bytes]](), list[Row]()
+    for record, before, after in texts:
+        mine = own.setdefault(record.session, set())
+        # the places of what a person gave are those of the file as it stood
+        if record.op not in (GAP, ASSIGN):
+            before, after = heads_side(before, in_head, mine), heads_side(after, in_head, mine)
+            mine.update(difference(before, after)[1])
+        out.append((record, before, after))
+    return out
 
 
 def _text_that_left(heads: Heads, arrivals: Sequence[Record]) -> bytes | None:

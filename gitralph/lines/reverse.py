@@ -196,7 +196,7 @@ class _Turn:
         if line == EXISTS:
             went = any(number != BASE and not stands for number, stands, _ in known.changes.get(line, ()))
             # a file that was made once and that HEAD has was committed since; one made anew perhaps not
-            is_settled = not went or known.credit(line) < known.agreed
+            is_settled = not went or known.credit(line) < known.agreed or known.head == known.disk
             return not (known.in_head[line] and known.on_disk(line) and is_settled)
         if known.in_head[line]:
             # A moved file has its lines from HEAD, and they go with the file. Where the session put back what
@@ -209,7 +209,10 @@ class _Turn:
     def _is_put_back(self, line: int) -> bool:
         """Tell whether the turned pieces put a line of HEAD back that somebody else had taken away."""
         changes = self.known.changes.get(line, ()) if line > NEWLINE else ()
-        if not changes or changes[-1][0] < self.known.agreed or self.known.unit(line) not in self.units:
+        # what HEAD got only afterwards was committed since
+        if not changes or (line, changes[-1][2]) not in self.known.put_back:
+            return False
+        if changes[-1][0] < self.known.agreed or self.known.unit(line) not in self.units:
             return False
         others = [stands for n, stands, _ in changes if self.weave.owner_of(n) not in self.owners]
         return others[-1:] == [False]

@@ -894,3 +894,32 @@ def test_a_deletion_that_a_commit_took_comes_back_by_no_undo(day: Repo) -> None:
     assert day.changes() == {"f": "D"}
     assert "nothing to take back" in day.ralph("undo", "--session", "S1").text
     assert day.read("f") is None
+
+
+@pytest.mark.parametrize("again", ["checkout", "reset --hard", "restore", "revert"])
+def test_what_was_made_twice_and_is_committed_is_not_undone(day: Repo, again: str) -> None:
+    """The line was in HEAD: it went from the file, and the line from before it did not come back."""
+    swap(day, "S1", "line 4\n", "four of S1\n")
+    if again == "revert":
+        day.commit("S1")
+        day.git("revert", "--no-edit", "HEAD")
+    else:
+        day.git(*(again if again != "restore" else "checkout").split(), *(["f"] if "-" not in again else []))
+    if again == "restore":
+        day.ralph("restore", "--session", "S1")
+    else:
+        swap(day, "S1", "line 4\n", "four of S1\n")
+    day.commit("S1")
+    assert undo(day, "S1")["status"] == "nothing"
+    swap(day, "S1", "line 8\n", "eight of S1\n")
+    assert undo(day, "S1")["status"] == "undone"
+    assert day.git("status", "--porcelain") == ""
+
+
+def test_a_file_that_was_made_twice_and_is_committed_is_not_undone(day: Repo) -> None:
+    day.edit("S1", "new", "one\n")
+    day.remove("new")
+    day.edit("S1", "new", "one\n")
+    day.commit("S1")
+    assert undo(day, "S1")["status"] == "nothing"
+    assert day.git("status", "--porcelain") == ""
