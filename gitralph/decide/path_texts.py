@@ -309,7 +309,7 @@ def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -
 def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     """Turn a record and its texts into a step for ``lines``."""
     if record.op == GAP:
-        key = f"{GAP_KEY}{record.offset}" if record.may else record.call or ""
+        key = f"{GAP_KEY}{record.offset}" if record.may or not record.call else record.call
         return Step(key, None, before, after, offered=bool(record.may))
     key, head = str(record.offset), record.head or ""
     if record.op == ASSIGN:

@@ -130,8 +130,16 @@ def _check_manifest(lay: Layout, environ: dict[str, str]) -> None:
 
 
 def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -> None:
-    """Make sure the session has a record, which notes the agent's own id where a launcher gave another."""
+    """Make sure the session has a record, which notes the agent's own id where a launcher gave another.
+
+    Who goes on after its end is no session that has ended.
+    """
     sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
+    kept = sessionfile.read(lay, session) or {}
+    if kept.get("agent") is None:  # `worktree add` named it, or damage
+        sessionfile.update(lay, session, agent=agent)
+    if kept.get("ended") is not None and event.kind in ("pre", "edit", "shell-pre"):
+        sessionfile.update(lay, session, ended=None, process=process.ancestor())
     own = safe_form(event.session) if event.session else session
     if own == session:
         return
@@ -199,9 +207,6 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
         return
     lay, session = layout.for_place(place), _session(event, environ)
     _ensure(lay, session, event, agent, place)
-    known = sessionfile.read(lay, session)
-    if known is None or known.get("agent") is None:  # `worktree add` named it, or damage
-        sessionfile.update(lay, session, agent=agent)
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place, agent)
     _settle_shells(lay, session, event, environ)

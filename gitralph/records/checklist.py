@@ -8,12 +8,14 @@ import os
 import re
 from typing import NamedTuple
 
-from gitralph.base import files, locks
+from gitralph.base import files, gitdir, locks
 from gitralph.base.errors import Fatal, UsageError
-from gitralph.base.ids import digest
-from gitralph.base.layout import Layout
+from gitralph.base.ids import UNRECORDED, digest
+from gitralph.base.layout import Layout, for_place
 from gitralph.base.quote import c_unquote, line_form, shown
 from gitralph.git.context import Context
+from gitralph.hook import locate, sessionfile, shellforms, windows
+from gitralph.hook.journal import GAP, PAYLOAD, Record, append, hunk_between, text_id
 
 # A list item of CommonMark (bullet, or up to nine digits) with GitHub's task mark. A box without words names
 # no task.
@@ -142,8 +144,44 @@ def tick(layout: Layout, path: str, key: tuple[str, int], done: bool = True) -> 
                 return False
             if task.done == done:
                 return True
-            _mark(path, data, task.box, b"x" if done else b" ")
+            _mark_and_tell(path, data, task.box, b"x" if done else b" ")
     raise Fatal(f"the plan '{shown(os.fsencode(path))}' keeps changing; the task was not ticked")
+
+
+def _mark_and_tell(path: str, expected: bytes, box: int, mark: bytes) -> None:
+    """Write the mark, and record it as nobody's where a shell command runs: else it were the command's."""
+    there = _watched(path)
+    if there is None:
+        _mark(path, expected, box, mark)
+        return
+    lay, after = for_place(there.place, create=False), expected[:box] + mark + expected[box + 1 :]
+    with files.Locked(lay.journal(there.path)) as fd:
+        _mark(path, expected, box, mark)
+        if read(path) != after:
+            return
+        made = Record(
+            UNRECORDED,
+            GAP,
+            text_id(expected),
+            text_id(after),
+            PAYLOAD,
+            hunks=[hunk_between(expected, after)],
+            head=gitdir.head_oid(there.place),
+            ts=sessionfile.now(),
+            seen=True,
+            shells=shellforms.mark(lay),
+        )
+        append(lay, fd, there.path, made, expected)
+
+
+def _watched(path: str) -> locate.Target | None:
+    """The place of a plan in a worktree in which a shell command runs now; None for any other."""
+    try:
+        there = locate.locate("/", os.path.abspath(path), {}, follow=True)
+    except locate.OutsideError:
+        return None
+    known = windows.read(for_place(there.place, create=False))
+    return there if any(window.closed is None for window in known) else None
 
 
 def _mark(path: str, expected: bytes, box: int, mark: bytes) -> None:

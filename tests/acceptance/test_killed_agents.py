@@ -305,3 +305,16 @@ def test_what_an_agent_does_that_was_started_in_anothers_command_is_its_own(
         assert repo.blob("a") == repo.read("a")
     else:
         assert repo.commit(session).left == {"a": "contested"}
+
+
+@pytest.mark.parametrize("goes_on", ["tool", "shell"])
+def test_who_goes_on_after_its_end_is_live_again(repo: Repo, goes_on: str) -> None:
+    """A person had ended the session: his commit took its next lines, and he was not told."""
+    repo.edit("S1", "a", TEN.replace("line 2", "two of S1"))
+    repo.ralph("session", "end", "S1")
+    assert [row["state"] for row in repo.ralph("session", "list", "--json").json()] == ["ended"]
+    if goes_on == "tool":
+        repo.edit("S1", "a", TEN.replace("line 2", "two of S1").replace("line 5", "five of S1"))
+    else:
+        shells.run(repo, "S1", "sed -i 's/^line 5$/five/' a")
+    assert [row["state"] for row in repo.ralph("session", "list", "--json").json()] == ["live"]

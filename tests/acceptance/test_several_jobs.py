@@ -13,8 +13,10 @@ from tests.acceptance.test_loop import begin, wait_until, written
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
+from tests.support.shells import Shell
 from tests.support.size import FULL
 from tests.support.stub_agent import Do
+from tests.support.texts import TEN
 
 
 @pytest.fixture
@@ -101,6 +103,33 @@ def test_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
     loop.repo.git("merge", "-q", "-X", "theirs", "--no-edit", two["tree"])
     loop.repo.ralph("run", "--resume")
     assert loop.boxes() == "xx"
+
+
+def test_a_refused_merge_leaves_every_tick_in_the_plan(loop: Loop) -> None:
+    """Also one that a person made: the plan was back at HEAD's text, and nobody was told."""
+    loop.plan("done by hand", "one")
+    loop.repo.commit_all("plan")
+    loop.repo.write("plan.md", (loop.repo.read("plan.md") or b"").replace(b"[ ]", b"[x]", 1))
+    loop.repo.write("a", "half done\n")
+    loop.script({"one": [["replace", "a", "line 5\n", "of one\n"]]})
+    said = loop.run("--worktree", code=4)
+    assert "which has its own changes of 'a'" in said.said
+    assert loop.boxes() == "x "
+
+
+def test_a_tick_while_a_shell_command_runs_is_not_the_commands(loop: Loop) -> None:
+    """It was in the next commit of that session, which never saw the plan."""
+    loop.plan("one")
+    loop.repo.commit_all("plan")
+    loop.repo.edit("S1", "b", TEN.replace("line 2", "two of S1"))
+    command = Shell(loop.repo, "S1", "make test").begin()
+    loop.script({"one": [["replace", "a", "line 5\n", "of one\n"]]})
+    loop.run()
+    command.end()
+    assert loop.boxes() == "x"
+    assert "tasks it ticked" in loop.repo.ralph("status").text
+    assert loop.repo.commit("S1", "--with-shell").paths == {"b": "M"}
+    assert loop.repo.git("status", "--porcelain") == " M plan.md"
 
 
 def test_an_entangled_task_waits_for_the_other(loop: Loop) -> None:

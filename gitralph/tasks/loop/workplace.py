@@ -47,15 +47,16 @@ def add_worktree(ctx: Context, job: Job) -> tuple[str, str]:
 def merge_home(ctx: Context, ledger: Ledger, job: Job, plan: str | None) -> None:
     """Merge a job's branch into the one where it started. Raises Refused with everything unchanged.
 
-    What a killed loop left is finished first; another git at work makes the merge wait. Where only our own
-    ticks in the plan stand in the way, they are taken out, since the record has them.
+    What a killed loop left is finished first; another git at work makes the merge wait. Where only ticks in
+    the plan stand in the way, they are taken out for the merge, whoever made them, and put in again.
     """
     try:
         _merge(ctx, job)
     except ConflictError:
         raise
     except Refused:
-        if plan is None or not _only_ticked(ctx, plan):
+        ticked = _taken_out(ctx, plan) if plan is not None else None
+        if plan is None or ticked is None:
             raise
         try:
             _merge(ctx, job)
@@ -63,7 +64,7 @@ def merge_home(ctx: Context, ledger: Ledger, job: Job, plan: str | None) -> None
             for one in ledger.jobs:
                 if one.outcome in LANDED:
                     plans.tick(ctx.layout, plan, one.key)
-            for key in ledger.ticked:
+            for key in {*ledger.ticked, *ticked}:
                 plans.tick(ctx.layout, plan, key)
 
 
@@ -78,11 +79,14 @@ def _merge(ctx: Context, job: Job) -> None:
             time.sleep(0.1 * (attempt + 1))
 
 
-def _only_ticked(ctx: Context, plan: str) -> bool:
-    """Take the ticks out of a plan that differs from HEAD by them alone; False for any other plan."""
+def _taken_out(ctx: Context, plan: str) -> list[tuple[str, int]] | None:
+    """Take the ticks out of a plan that differs from HEAD by them alone, and return their tasks.
+
+    None for any other plan.
+    """
     then = committed_text(ctx, plan)
     if then is None:
-        return False
+        return None
     now, were = plans.tasks_of(plan), {task.key: task.done for task in plans.parse(then)}
     ticked = [task for task in now if task.done and were.get(task.key) is False]
     bare = bytearray(plans.read(plan))
@@ -90,8 +94,8 @@ def _only_ticked(ctx: Context, plan: str) -> bool:
         bare[task.box : task.box + 1] = b" "
     # Any other byte is somebody's edit of the plan: it stays, and the merge is refused.
     if bytes(bare) != then:
-        return False
-    return all(plans.tick(ctx.layout, plan, task.key, done=False) for task in ticked)
+        return None
+    return [task.key for task in ticked if plans.tick(ctx.layout, plan, task.key, done=False)]
 
 
 def leave_worktree(ctx: Context, job: Job) -> str | None:
