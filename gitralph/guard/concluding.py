@@ -14,7 +14,7 @@ from gitralph.base.quote import few, shown
 from gitralph.commit.preview import preview
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Request
-from gitralph.git import plain_index, refs, uncommitted
+from gitralph.git import plain_index, refs, squashed, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.repository import CHERRY_PICK, MERGE, REBASE, REVERT
 from gitralph.git.trees import FILES, Entry
@@ -25,6 +25,7 @@ from gitralph.hook import windows
 from gitralph.hook.journal import is_oid
 from gitralph.records import path_records
 
+SQUASH = "a squash"
 # The commits whose changes the commit repeats or takes back; a merge brings those since the common commit.
 _TOLD_BY = {
     MERGE: "MERGE_HEAD",
@@ -44,12 +45,33 @@ def doing(ctx: Context) -> str | None:
     """
     found, folder = ctx.repo.operation(), f"{ctx.repo.git_dir}/rebase-merge"
     if found not in _TOLD_BY:
-        return None
+        return SQUASH if found is None and squashed.entries(ctx.repo) else None
     # at a conflict git names the commit that it could not pick; at `edit` it names what is to be amended
     is_stopped = os.path.isdir(folder) and not os.path.lexists(f"{folder}/stopped-sha")
     if found == REBASE and (is_stopped or os.path.lexists(f"{folder}/amend")):
         return None
     return found
+
+
+def of_agent(ctx: Context) -> str | None:
+    """The same for an agent; None where narrowing gives what is wanted.
+
+    So it is for a squash of the session's own commits, and for one that others staged.
+    """
+    found, own = doing(ctx), question.own(ctx)
+    if found != SQUASH:
+        return found
+    began = windows.began_operation(ctx.layout) or set()
+    if own is None or began.isdisjoint(path_records.family(ctx.layout, own)) or _is_own(ctx, own):
+        return None
+    return found
+
+
+def _is_own(ctx: Context, own: str) -> bool:
+    brought = squashed.entries(ctx.repo)
+    _, made, bench = preview(ctx, Request(own, match=lambda _all: list(brought)))
+    bench.remove()
+    return all(path in made.entries and made.entries[path] == brought[path] for path in brought)
 
 
 def row(ctx: Context, one: GuardedPath) -> str:
@@ -133,6 +155,8 @@ def _touched(ctx: Context, what: str) -> set[bytes] | None:
 
     git names the commits in a file (git-merge(1): several in an octopus).
     """
+    if what == SQUASH:
+        return set(squashed.entries(ctx.repo))
     try:
         told = files.read_bytes(f"{ctx.repo.git_dir}/{_TOLD_BY[what]}", 4096).decode("ascii", "replace")
     except OSError:

@@ -98,7 +98,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
     nobody can tell what is the session's, or where nothing is.
     """
-    doing = concluding.doing(ctx)
+    doing = concluding.of_agent(ctx)
     if doing is not None:
         concluding.refuse(ctx, doing)
         return []

@@ -17,7 +17,7 @@ from gitralph.commit.preview import preview
 from gitralph.decide import persons
 from gitralph.decide.path_texts import line_set
 from gitralph.decide.request import Draft, Request
-from gitralph.git import history, hunks, refs, uncommitted
+from gitralph.git import history, hunks, refs, squashed, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.hunks import DiffHunk
 from gitralph.git.run import Git
@@ -165,8 +165,12 @@ def own(ctx: Context) -> str | None:
 
 
 def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
-    """Everything of other live sessions that a commit of this index would take."""
-    found = staged(ctx)
+    """Everything of other live sessions that a commit of this index would take.
+
+    What a squash brings was committed on the other branch.
+    """
+    brought = squashed.entries(ctx.repo)
+    found = {path: entry for path, entry in staged(ctx).items() if brought.get(path, "") != entry}
     others = _others(ctx, sorted(found), own)
     out = _moved_along(ctx, found, others) if others else []
     for session in others:

@@ -271,3 +271,48 @@ def test_where_a_rebase_stops_to_edit_a_commit_is_like_any_other(picking: Repo) 
     commit_as(picking, "S2", "-a")
     assert picking.blob("g").decode() == ten(l8="of S2")
     assert "Ralph-Session: S2" in picking.trailers("HEAD")
+
+
+# --- squashes ---
+
+
+@pytest.fixture
+def squashing(picking: Repo) -> Repo:
+    """S1 has committed two lines on the branch ``feature``, and S2 has one in ``g`` on main."""
+    picking.git("switch", "-qc", "feature")
+    picking.edit("S1", "f", ten(l1="of S1", l3="two", l7="three"))
+    picking.commit("S1")
+    picking.edit("S1", "new", "of S1\n")
+    picking.commit("S1")
+    picking.git("switch", "-q", "main")
+    picking.edit("S2", "g", ten(l4="of S2"))
+    return picking
+
+
+@pytest.mark.parametrize("who", ["S1", "S3", None])
+def test_a_squash_is_committed_by_whoever_makes_it(squashing: Repo, who: str | None) -> None:
+    """An agent that integrates was refused, and a person warned of lines that were committed long ago."""
+    words = ("merge", "-q", "--squash", "feature")
+    in_shell(squashing, who, *words) if who else squashing.git(*words)
+    done = commit_as(squashing, who)
+    assert squashing.changes("HEAD") == {"f": "M", "new": "A"}
+    assert "did not commit yet" not in done.said
+    assert squashing.commit("S2").paths == {"g": "M"}
+
+
+def test_a_squash_of_a_person_is_in_no_commit_of_an_agent_that_knows_nothing_of_it(squashing: Repo) -> None:
+    squashing.git("merge", "-q", "--squash", "feature")
+    call = Shell(squashing, "S2", "git commit -am x").begin()
+    commit_as(squashing, "S2", "-a")
+    call.end()
+    assert squashing.changes("HEAD") == {"g": "M"}
+    assert squashing.git("diff", "--cached", "--name-only").split() == ["f", "new"]
+
+
+def test_a_squash_with_a_line_of_another_is_refused(squashing: Repo) -> None:
+    in_shell(squashing, "S3", "merge", "-q", "--squash", "feature")
+    said = commit_as(squashing, "S3", "-a", code=1).said
+    assert "'g': this commit takes 1 line that live session" in said
+    assert "a person concludes this squash" in said
+    commit_as(squashing, "S3")
+    assert squashing.changes("HEAD") == {"f": "M", "new": "A"}
