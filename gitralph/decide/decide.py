@@ -256,6 +256,9 @@ def _whole(scene: Scene, state: PathState) -> Outcome:
     """
     content = scene.contents[state.path]
     if state.bare & scene.own:
+        # a damaged record may be that of this claim, which then had lines
+        if state.journal.damaged or state.journal.length > state.journal.size:
+            return decision.refused(state.path, decision.UNANCHORED, path_texts.LOST_TEXT, [])
         return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
     late = {r.offset for r in text_chain.since_head(scene, state)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}

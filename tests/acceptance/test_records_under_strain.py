@@ -13,6 +13,7 @@ from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
 from tests.support.size import FULL
+from tests.support.texts import changed
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -47,6 +48,20 @@ def test_torn_last_record_costs_nothing_else(repo: Repo, fill: bytes) -> None:
             path.write_bytes(data)
     repo.commit("S1")
     assert repo.blob("a") == (MINE + "more\n").encode()
+
+
+def test_a_torn_record_takes_no_line_of_a_person(repo: Repo) -> None:
+    """Only the path of S2 was left, and once S1 had committed, the file went as it stood."""
+    repo.edit("S1", "a", changed(2, "two of S1"))
+    repo.edit("S2", "a", changed(8, "eight of S2", changed(2, "two of S1")))
+    (journal,) = (repo.state / "edits").glob("a-*")
+    journal.write_bytes(journal.read_bytes()[:-40])
+    repo.write("a", (repo.read("a") or b"").replace(b"line 5", b"five of a person"))
+    repo.commit("S1")
+    assert repo.blob("a").decode() == changed(2, "two of S1")
+    answer = repo.commit("S2", code=4)
+    assert answer.left == {"a": "unanchored"}
+    assert repo.blob("a").decode() == changed(2, "two of S1")
 
 
 def test_a_torn_manifest_line_is_waited_for(repo: Repo) -> None:
