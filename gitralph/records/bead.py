@@ -37,7 +37,7 @@ class DamagedBeadError(Exception):
 class Bead:
     """One work item. ``base_ref`` is None where it began on a detached HEAD or a bare oid.
 
-    ``loop``: a policy launched it, so the stop hook repeats its prompt. ``extra`` keeps fields of other
+    ``prompt`` is that of the launch by a policy, which the stop hook repeats. ``extra`` keeps fields of other
     tools.
     """
 

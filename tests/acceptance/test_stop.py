@@ -296,3 +296,11 @@ def test_nothing_is_left_of_a_killed_write(repo: Repo) -> None:
     shutil.copy(repo.state / "beads/bd-1.json", repo.state / "beads/bd-1.json.1-1.tmp")
     stop(repo)
     assert sorted(p.name for p in (repo.state / "beads").iterdir()) == ["bd-1.json"]
+
+
+def test_who_only_made_a_worktree_may_stop(repo: Repo) -> None:
+    """No policy launched it, and there is no prompt to repeat: it was held at each stop."""
+    repo.edit("S1", "a", "of S1\n")
+    repo.ralph("worktree", "add", "bd-7", "--session", "S1")
+    assert state(repo, "bd-7")["owner"] == "S1"
+    assert stop(repo).out == b""

@@ -116,7 +116,8 @@ def _active(layout: Layout, session: str | None, reply: Reply) -> list[Bead]:
     for one in beads.records(layout):
         if isinstance(one, DamagedBeadError):
             reply.said.append(f"warning: {one}; the loop lets go")
-        elif session and one.owner == session and one.active:
+        # without a prompt nobody launched it: `worktree add` alone sends nobody on
+        elif session and one.owner == session and one.active and one.prompt is not None:
             found.append(one)
     return found
 
