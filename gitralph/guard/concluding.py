@@ -109,19 +109,21 @@ def refuse(ctx: Context, what: str) -> None:
 def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
     """The command that concludes the merge without these paths, while it is not concluded yet.
 
-    For a person: an agent may not unstage what somebody else may have staged.
+    An agent may not unstage what somebody else may have staged; with `-a` it need not.
     """
-    paths = "" if ctx.is_agent else _paths(ctx, found)
-    if not paths:
+    paths = _paths(ctx, found)
+    add, out = "", f"git restore --staged -- {paths} && "
+    place = plain_index.given(ctx.environ, ctx.repo.index)
+    is_whole = place is not None and place.form == plain_index.WHOLE
+    if not paths or (ctx.is_agent and not is_whole):
         return [f"git ralph status  # whose it is: a person concludes {_this(ctx)}"]
-    place, add = plain_index.given(ctx.environ, ctx.repo.index), ""
-    if place is not None and place.form == plain_index.WHOLE:  # with `-a` the rest is not staged yet
+    if is_whole:  # the rest is not staged yet
         kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
         if len(kept) > _SHOWN:
             return []
         add = f"git add -- {_typed(ctx, kept)} && " if kept else ""
-    out = f"git restore --staged -- {paths} && git commit --no-edit"
-    return [f"{add}{out}  # leaves them out of {_the(ctx)}"]
+        out = "" if ctx.is_agent else out
+    return [f"{add}{out}git commit --no-edit  # leaves them out of {_the(ctx)}"]
 
 
 def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:

@@ -313,6 +313,7 @@ def test_a_squash_with_a_line_of_another_is_refused(squashing: Repo) -> None:
     in_shell(squashing, "S3", "merge", "-q", "--squash", "feature")
     said = commit_as(squashing, "S3", "-a", code=1).said
     assert "'g': this commit takes 1 line that live session" in said
-    assert "a person concludes this squash" in said
-    commit_as(squashing, "S3")
+    assert "hint: git add -- f new && git commit --no-edit  # leaves them out of the squash" in said
+    assert git_as(squashing, "S3", "add", "--", "f", "new").code == 0
+    commit_as(squashing, "S3", "--no-edit")
     assert squashing.changes("HEAD") == {"f": "M", "new": "A"}
