@@ -237,7 +237,10 @@ def ahead_behind(git: Git, branch: str, base: str) -> tuple[int, int] | None:
 def value(git: Git, name: str) -> str | None:
     """The commit that a name means, None when there is none."""
     # --end-of-options: a name that begins with a dash is a name (git >= 2.24).
-    done = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
+    words = ("rev-parse", "--verify", "-q", "--end-of-options")
+    if name.startswith(":/"):  # what follows is a text to look for, to its end (gitrevisions(7))
+        name = git.try_run(*words, name).stdout.decode("ascii", "replace").strip()
+    done = git.try_run(*words, name + "^{commit}")
     return done.stdout.decode().strip() or None if done.returncode == 0 else None
 
 

@@ -137,6 +137,17 @@ def test_squashed_with_a_persons_commit_it_says_so(shared: Repo) -> None:
     assert "Ralph-Includes" not in shared.trailers("other")
 
 
+def test_squashed_with_what_it_needs_it_has_the_session_s_own_subject(shared: Repo) -> None:
+    """The pull request had the other session's title."""
+    swap(shared, "S2", "line 3\n", "three\n")
+    shared.ralph("commit", "--session", "S2", "-m", "what is needed")
+    swap(shared, "S1", "three\n", "drei\n")
+    shared.ralph("commit", "--session", "S1", "-m", "its own")
+    branch(shared, "mine", "S1", "--with-needed", "--squash")
+    body = shared.git("log", "-1", "--format=%B", "mine").splitlines()
+    assert (body[0], body[2:4]) == ("its own", ["* what is needed", "* its own"])
+
+
 def test_a_need_of_a_need_comes_along(shared: Repo) -> None:
     first = made(shared, "S3", "line 3\n", "a\n")
     second = made(shared, "S2", "a\n", "b\n")

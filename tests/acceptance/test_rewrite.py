@@ -300,13 +300,14 @@ def test_a_first_commit_can_be_amended(empty_repo: Repo) -> None:
     assert (empty_repo.count(), head(empty_repo)) == (1, ten(l3="three"))
 
 
-def test_a_fixup_is_squashed_by_rebase_and_why_still_answers(day: Repo) -> None:
+@pytest.mark.parametrize("revision", ["HEAD~1", ":/Say three"])
+def test_a_fixup_is_squashed_by_rebase_and_why_still_answers(day: Repo, revision: str) -> None:
     swap(day, "S1", "line 3\n", "three\n")
     day.commit("S1", "-m", "Say three")
     swap(day, "S1", "line 8\n", "eight\n")
     day.commit("S1", "-m", "Say eight")
     swap(day, "S1", "three\n", "three, better\n")
-    day.ralph("commit", "--session", "S1", "--fixup", "HEAD~1")
+    day.ralph("commit", "--session", "S1", "--fixup", revision)
     assert day.git("log", "-1", "--format=%s") == "fixup! Say three"
     assert "Ralph-Session: S1" in day.trailers()
     quiet = {"GIT_SEQUENCE_EDITOR": ":", "GIT_EDITOR": ":"}

@@ -8,7 +8,7 @@ after more commits goes forward.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
 from gitralph.base import ids, locks, nul
@@ -30,8 +30,13 @@ from gitralph.tasks.branch.since_base import History
 _FORM = "%x01%an <%ae>%x00%s%x00%(trailers:only,unfold)%x00"
 
 
-def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Make one commit of all, whose author is the last one's. Returns each commit with that one."""
+def as_one(
+    ctx: Context, base: str, pairs: tuple[tuple[str, str], ...], own: Container[str]
+) -> tuple[tuple[str, str], ...]:
+    """Make one commit of all, whose author is the last one's. Returns each commit with that one.
+
+    The subject is that of the first commit in ``own``: the others are only needed.
+    """
     if len(pairs) < 2:
         return pairs
     asked = "".join(f"{old}\n" for old, _ in pairs).encode()
@@ -46,7 +51,8 @@ def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple
     if not all(b"Ralph-Session:" in row[2] for row in rows):
         trailers[b"Ralph-Includes: " + ids.UNRECORDED.encode()] = None
     body = b"".join(b"* " + one + b"\n" for one in subjects) if len(subjects) > 1 else b""
-    text = b"\n\n".join(part.rstrip(b"\n") for part in (subjects[0], body, b"\n".join(trailers)) if part)
+    first = next((row[1] for row, (old, _) in zip(rows, pairs, strict=True) if old in own), subjects[0])
+    text = b"\n\n".join(part.rstrip(b"\n") for part in (first, body, b"\n".join(trailers)) if part)
     last = pairs[-1][1]
     tree = tree_of(ctx.repo, last)
     one = commits.replayed(
@@ -130,7 +136,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         return BranchMade(NOTHING, ref, wish.session, merges=merges)
     pairs = _written(ctx, found, base, planned, left)
     if wish.squash:
-        pairs = as_one(ctx, found.base, pairs)
+        pairs = as_one(ctx, found.base, pairs, found.of(family))
     tip = pairs[-1][1]
     if old == tip:
         return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)
