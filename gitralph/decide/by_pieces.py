@@ -308,7 +308,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         if scene.by_person:
             # a person reads all notes but STAYS_OUT: no record of a person's can be lost
             return note.why.kind not in STAYS_OUT
-        if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
+        if note.why.kind in LEFT_OUT and are_committed(scene, state, note.units):
             return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
@@ -321,7 +321,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     )
 
 
-def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
+def are_committed(scene: Scene, state: PathState, units: Sequence[str]) -> bool:
     """True when commits took all of these pieces, and HEAD or a branch holds those commits.
 
     What happened to the lines afterwards is history, or is on another branch.

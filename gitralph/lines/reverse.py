@@ -13,7 +13,7 @@ counts lines and knows nothing of the weave.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Literal
@@ -63,16 +63,22 @@ def redone(known: Pieces, steps: Sequence[Step], owners: Collection[str], keys: 
 
 
 def restored(
-    known: Pieces, steps: Sequence[Step], owners: Collection[str], passed: Collection[bytes] = ()
+    known: Pieces,
+    steps: Sequence[Step],
+    owners: Collection[str],
+    passed: Collection[bytes] = (),
+    is_committed: Callable[[str], bool] = lambda _: False,
 ) -> Reversal:
     """Return the file with the owners' pieces that a gap threw away as a whole.
 
-    `passed` are lines that HEAD has had: what a commit took is not lost.
+    `passed` are lines that HEAD has had, and `is_committed` tells of a piece, by its name, whether a commit
+    has it that a branch still has: what a commit took is not lost.
     """
     turn = _Turn(known, owners, "restore")
     shells = {step.key for step in steps if step.by_shell}
     turn.by_shell = {at for at, key in enumerate(known.weave.steps) if key in shells}
     units = {unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit, passed)}
+    units = {unit for unit in units if not is_committed(known.weave.units[unit].key)}
     return _settled(turn, units, steps)
 
 

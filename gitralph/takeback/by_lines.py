@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gitralph.base.kinds import Kind, Why
-from gitralph.decide import decision, path_texts, text_chain
+from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git.snapshot import ABSENT, Content
@@ -85,18 +85,22 @@ def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:
     return reverse.redone(known.pieces, known.steps, found.scene.own, {str(undo.offset)})
 
 
-def restored(found: Survey, known: PathTexts) -> Reversal:
+def restored(found: Survey, path: bytes, known: PathTexts) -> Reversal:
     """The file with the session's lines that a gap threw away.
 
     In the last gap git may have put HEAD's text there, and somebody wrote on: the texts alone do not tell.
     """
     own, passed = found.scene.own, known.heads.lines("")
-    lost = reverse.restored(known.pieces, known.steps, own, passed)
+
+    def is_committed(unit: str) -> bool:
+        return by_pieces.are_committed(found.scene, found.states[path], [unit])
+
+    lost = reverse.restored(known.pieces, known.steps, own, passed, is_committed)
     last = known.steps[-1].after if known.steps else known.disk
     if not lost.refused or known.head is None or known.head in (last, known.disk):
         return lost
     steps = [*known.steps, Step(f"{GAP_KEY}head", None, last, known.head)]
-    again = reverse.restored(known.pieces_by(steps), steps, own, passed)
+    again = reverse.restored(known.pieces_by(steps), steps, own, passed, is_committed)
     return lost if again.refused else again
 
 

@@ -82,7 +82,7 @@ def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan
         return []
     way = _Way(found.content(path), found.texts(path))
     left = _redo(found, path, mine, made.call, way)
-    lost = by_lines.restored(found, way.known)
+    lost = by_lines.restored(found, path, way.known)
     if lost.refused:
         left = left or by_lines.lefts(path, lost)
     elif lost.units:

@@ -449,3 +449,19 @@ def test_a_refused_restore_names_the_files_that_can_come_back(day: Repo) -> None
     day.ralph(*shlex.split(hint.removeprefix("hint: git ralph "), comments=True))
     assert text(day) == ten(l3="three of S1")
     assert day.read("n") == b"y of a person\n"
+
+
+def test_what_is_committed_is_not_lost(day: Repo) -> None:
+    """Also where a revert took it out of HEAD, or another branch has it; a reset to before it loses it."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    made = day.head()
+    day.git("revert", "--no-edit", "HEAD")
+    assert restore(day, "S1")["status"] == "nothing"
+    day.git("checkout", "-q", "-b", "older", f"{made}~")
+    assert restore(day, "S1")["status"] == "nothing"
+    day.git("checkout", "-q", "main")
+    day.git("branch", "-D", "older")
+    day.git("reset", "-q", "--hard", f"{made}~")
+    assert restore(day, "S1")["status"] == "restored"
+    assert text(day) == ten(l3="three")
