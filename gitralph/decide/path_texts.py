@@ -168,7 +168,7 @@ def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
             rows, [as_step(*row) for row in carried], then, bool(arrivals), moved is not None
         )
     known = [*(r for r, _, _ in carried), *state.journal.records]
-    steps = [_read_late(scene, known, step) for step in chain(rows, start, disk)]
+    steps = [_read_late(scene, known, step) for step in chain(rows, start)]
     if not is_told:
         moves = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.head}
         steps = [_with_came(step, moves[step.key], heads) if step.key in moves else step for step in steps]

@@ -26,11 +26,10 @@ _WORK = 50_000_000
 """Texts of so many bytes in all are compared for calls that overlapped: a second or two at the most."""
 
 
-def chain(steps: Sequence[Step], start: bytes | None, disk: bytes | None = None) -> list[Step]:
+def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     """Order steps by content, from the text `start` on; a gap step stands wherever a step is missing.
 
-    A step that was written from an earlier text gets `over`, the keys of the steps that it overwrote. `disk`
-    is the file now, where that is known.
+    A step that was written from an earlier text gets `over`, the keys of the steps that it overwrote.
     """
     waiting = list(steps)
     done: list[Step] = []
@@ -50,7 +49,7 @@ def chain(steps: Sequence[Step], start: bytes | None, disk: bytes | None = None)
         # that fits the text comes first. Where none fits, the recorded order is the best there is.
         path = _told_since(waiting) or _path(waiting, text) or _told_later(waiting)
         taken = [(at, waiting[at]) for at in path]
-        taken = taken or _overlapped(waiting, text, last_seen(), disk, on_top) or [(0, waiting[0])]
+        taken = taken or _overlapped(waiting, text, last_seen(), on_top) or [(0, waiting[0])]
         for _, step in taken:
             # A tool read the file before another tool wrote it, and wrote it afterwards without losing a line
             # of the other. The file holds both edits, so the record's own text before is wrong.
@@ -77,17 +76,13 @@ def chain(steps: Sequence[Step], start: bytes | None, disk: bytes | None = None)
 
 
 def _overlapped(
-    waiting: Sequence[Step],
-    text: bytes | None,
-    earlier: Container[bytes | None],
-    disk: bytes | None,
-    on_top: _OnTop,
+    waiting: Sequence[Step], text: bytes | None, earlier: Container[bytes | None], on_top: _OnTop
 ) -> list[tuple[int, Step]]:
     """Return the edits to take next, each on the text before it, where calls of several agents overlapped.
 
     A hook sees the file before its tool reads it and after its tool wrote it. Between those another tool may
     have written, and then the record tells of the edit, not of the whole texts. So the edits are put on top
-    of each other, in the order that gives a text which a later call found or which the file has.
+    of each other, in the order that gives a text which a later call found.
     """
     near = waiting[:_REACH]
     made = {step.after for step in near}
@@ -108,8 +103,7 @@ def _overlapped(
             longer, left = (*way, (at, step._replace(before=now, after=after))), rest - {at}
             # until the first record is among them, they are to give the text that it found
             found = {near[other].before for other in ({0} if 0 in left else left)}
-            is_told = after in found or (0 not in left and after == disk)
-            if is_told and (moved or step.before != now):
+            if after in found and (moved or step.before != now):
                 return [*longer]
             arrived.add(after)
             ways.append((after, longer))

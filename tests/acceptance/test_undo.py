@@ -14,7 +14,7 @@ import pytest
 from gitralph.hook import journal
 from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
-from tests.support import shells
+from tests.support import payloads, shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 
@@ -917,9 +917,14 @@ def test_what_was_made_twice_and_is_committed_is_not_undone(day: Repo, again: st
 
 
 def test_a_file_that_was_made_twice_and_is_committed_is_not_undone(day: Repo) -> None:
-    day.edit("S1", "new", "one\n")
-    day.remove("new")
-    day.edit("S1", "new", "one\n")
+    for call in ("first", "second"):
+        full = str(day.file("new"))
+        event = payloads.claude_write("S1", str(day.root), full, None, "one\n", tool_use_id=call)
+        day.hook("claude-code", payloads.claude_pre(event))
+        day.write("new", "one\n")
+        day.hook("claude-code", event)
+        if call == "first":
+            day.remove("new")
     day.commit("S1")
     assert undo(day, "S1")["status"] == "nothing"
     assert day.git("status", "--porcelain") == ""
