@@ -12,9 +12,10 @@ from gitralph.base import files, nul
 from gitralph.base.errors import Refused
 from gitralph.base.quote import few, shown
 from gitralph.commit.preview import preview
+from gitralph.decide import offers
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Request
-from gitralph.git import plain_index, refs, squashed, uncommitted
+from gitralph.git import plain_index, refs, squashed
 from gitralph.git.context import Context
 from gitralph.git.repository import CHERRY_PICK, MERGE, REBASE, REVERT
 from gitralph.git.trees import FILES, Entry
@@ -97,12 +98,12 @@ def refuse(ctx: Context, what: str) -> None:
     unsettled = [path for path, entry in staged.items() if entry is not None and _is_open(ctx, path, entry)]
     if unsettled:
         raise Refused(f"{few(unsettled, _SHOWN)} still has the marks of a conflict", "git diff HEAD  # where")
-    strange = _swept(ctx, own, staged) if own is not None else []
+    strange = _swept(ctx, own, staged, what) if own is not None else []
     if own is not None and strange:
         whose = f"session '{ctx.called(own)}'"
         raise Refused(
             f"{few(strange, _SHOWN)} has changes that are neither of {what} nor of {whose}",
-            "git commit --no-edit  # without -a: what is staged",
+            "git status  # stage without these paths",
         )
 
 
@@ -199,16 +200,23 @@ def _has_part_in(ctx: Context, own: str, what: str) -> bool:
     )
 
 
-def _swept(ctx: Context, own: str, staged: Mapping[bytes, Entry | None]) -> list[bytes]:
-    """What `commit -a` took beside what was staged before, and that is not the session's own work."""
-    place = plain_index.given(ctx.environ, ctx.repo.index)
-    if place is None or place.form != plain_index.WHOLE:
+def _swept(ctx: Context, own: str, staged: Mapping[bytes, Entry | None], what: str) -> list[bytes]:
+    """What the commit takes that neither the operation nor a command of the session changed.
+
+    Somebody else had it staged or lying there, and `add -A` or `-a` swept it in.
+    """
+    family, touched = set(path_records.family(ctx.layout, own)), _touched(ctx, what)
+    if touched is None:
         return []
+    offers.catch_up(ctx, own)  # a command that began the operation may still run
+    commands = [one for one in windows.read(ctx.layout) if one.session in family]
+    seen = [one for one in commands if one.closed is None or one.was_doing]
+    changed = {path for one in seen for path in (*(one.rows or ()), *one.so_far)}
     rows = nul.rows(ctx.git.at(GIT_INDEX_FILE=ctx.repo.index).run("ls-files", "-u", "-z"))
     settled = {row.partition(b"\t")[2] for row in rows}
-    before = uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
-    fresh = {path for path in staged if path not in settled and before.get(path, "") != staged[path]}
-    if not fresh:
+    fresh = set(staged) - touched - settled - changed
+    # where no command was watched, nobody knows what the operation changed
+    if not fresh or not seen:
         return []
     asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(fresh))
     _, made, bench = preview(ctx, asked)

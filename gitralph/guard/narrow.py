@@ -268,16 +268,24 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
 
 
 def _still_staged(job: _Job, made: Draft) -> Entries:
-    """What of the session's earlier staging its commit takes: new files, and what is as it was staged.
+    """What of the session's earlier staging its commit takes: new files by `-a`, and new ends of moves.
 
-    What it changed since is not staged for git either. What cannot go holds up no other path.
+    git would have them in the index, and of a move the old end goes. What cannot go holds up no other path.
     """
     stuck = {left.path for left in made.left if left.refuses}
     return {
         path: entry
         for path, entry in job.before.items()
-        if path not in stuck and (made.base.entry(path) is None or made.now.get(path) == entry)
+        if path not in stuck
+        and made.base.entry(path) is None
+        and (job.place.form == plain_index.WHOLE or _is_end_of_move(job, made, path))
     }
+
+
+def _is_end_of_move(job: _Job, made: Draft, path: bytes) -> bool:
+    state = made.states.get(path)
+    moves = [r.other_path for r in state.journal.records if r.op == "rename-to"] if state is not None else []
+    return any(old in job.staged and job.staged[old] is None for old in moves if old is not None)
 
 
 def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:

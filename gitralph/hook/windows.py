@@ -71,7 +71,8 @@ class Window:
     the changed paths that git alone changed. ``was_staged`` is what was staged at the beginning, when
     ``head`` was HEAD; both None when unknown. ``staged`` is what an ended command staged, ``put_back`` what
     of it somebody has put back; ``stages`` is false for a command that cannot have staged it. ``was_doing``
-    is false for a running command that began when no operation of git was under way.
+    is false for a running command that began when no operation of git was under way, and for one that ended
+    so.
     """
 
     __slots__ = (
@@ -252,6 +253,7 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
         window.late = fields.get("late") is True
         window.staged, window.head = _staged(fields.get("staged")), _text(fields, "staged_at")
         doing = fields.get("doing")
+        window.was_doing = doing is not None
         if doing is None:
             found.began = None  # no operation of git is under way
         elif doing == BEGAN or found.began is None:

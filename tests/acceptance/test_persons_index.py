@@ -560,18 +560,18 @@ def test_what_an_agent_staged_in_an_earlier_turn_is_in_its_commit(empty_repo: Re
     assert repo.git("status", "--porcelain") == " M h"
 
 
-def test_what_an_agent_changed_since_it_staged_it_is_not_staged(empty_repo: Repo) -> None:
+def test_what_an_agent_staged_in_an_earlier_turn_and_leaves_out_now_stays_out(empty_repo: Repo) -> None:
+    """`git status` shows it as not staged, and the agent stages what it wants."""
     repo = narrowing(empty_repo)
     repo.start("S1")
     repo.edit("S1", "f", ten(l2="of S1"))
-    repo.edit("S1", "g", ten(l2="of S1"))
+    repo.edit("S1", "new", "one\n")
     in_shell(repo, "S1", add_all(repo))
     stop(repo, "S1")
-    repo.edit("S1", "g", ten(l2="of S1", l7="half done"))
     repo.edit("S1", "h", ten(l2="of S1"))
-    in_shell(repo, "S1", lambda: repo.git("add", "h"), commits(repo))
-    assert repo.changes() == {"f": "M", "h": "M"}
-    assert repo.git("status", "--porcelain") == " M g"
+    in_shell(repo, "S1", lambda: repo.git("reset", "-q"), lambda: repo.git("add", "h"), commits(repo))
+    assert repo.changes() == {"h": "M"}
+    assert repo.git("status", "--porcelain").split("\n") == [" M f", "?? new"]
 
 
 def test_a_path_that_cannot_go_holds_up_no_commit_because_it_was_staged_once(empty_repo: Repo) -> None:

@@ -262,6 +262,42 @@ def test_commit_a_in_the_middle_takes_no_line_of_a_person(picking: Repo) -> None
     assert picking.changes("HEAD") == {"f": "M"}
 
 
+@pytest.mark.parametrize("staged", ["by the agent", "by the person"])
+@pytest.mark.parametrize("what", ["revert", "revert -n", "cherry-pick"])
+def test_what_a_person_has_in_another_file_is_not_in_it(picking: Repo, what: str, staged: str) -> None:
+    """`git add -A`, or what he had staged before: nobody was told."""
+    picking.write("g", ten(l4="of a person"))
+    if staged == "by the person" and what == "revert -n":  # git begins none of the others then
+        picking.git("add", "g")
+    in_shell(picking, "S2", *BEGIN[what])
+    if what != "revert -n":
+        picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    picking.git("add", "-A")
+    before = picking.head()
+    said = in_shell(picking, "S2", *CONCLUDE[what]).said
+    assert "'g' has changes that are neither of" in said
+    assert picking.head() == before
+    picking.git("restore", "--staged", "g")
+    assert in_shell(picking, "S2", *CONCLUDE[what]).code == 0
+    assert picking.changes("HEAD") == {"f": "M"}
+
+
+def test_several_commits_are_taken_back_in_one(picking: Repo) -> None:
+    """git names only the last of them."""
+    picking.write("new", "one\n")
+    picking.commit_all("new")
+    picking.write("g", ten(l1="more"))
+    picking.commit_all("g")
+    call = Shell(picking, "S2", "git revert -n HEAD HEAD~ && git commit").begin()
+    assert git_as(picking, "S2", "revert", "-n", "HEAD", "HEAD~").code == 0
+    commit_as(picking, "S2")
+    call.end()
+    assert picking.changes("HEAD") == {"g": "M", "new": "D"}
+    in_shell(picking, "S2", "revert", "-n", "HEAD", "HEAD~3")
+    commit_as(picking, "S2")
+    assert picking.changes("HEAD") == {"f": "M", "g": "M", "new": "A"}
+
+
 def test_where_a_rebase_stops_to_edit_a_commit_is_like_any_other(picking: Repo) -> None:
     """It took what others had, and nothing told whose it was."""
     editor = "sed -i 1s/pick/edit/"
