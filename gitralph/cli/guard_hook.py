@@ -36,7 +36,7 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
             output.note(note)
         return OK
     if name == guard_script.REBASE:
-        from gitralph.guard import concluding
+        from gitralph.guard import concluding  # 30 ms to load, in a stopped rebase alone
 
         doing = concluding.doing(ctx) if ctx.config.get("ralph.guard") == guard_script.NARROW else None
         if doing is not None:
