@@ -583,7 +583,7 @@ def test_a_path_that_cannot_go_holds_up_no_commit_because_it_was_staged_once(emp
     in_shell(repo, "S1", add_all(repo))
     stop(repo, "S1")
     repo.edit("S1", "h", ten(l2="of S1"))
-    in_shell(repo, "S1", lambda: repo.git("add", "h"), commits(repo))
+    in_shell(repo, "S1", commits(repo, "-a"))
     assert repo.changes() == {"h": "M"}
 
 

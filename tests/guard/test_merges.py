@@ -298,9 +298,10 @@ def test_several_commits_are_taken_back_in_one(picking: Repo) -> None:
     assert picking.changes("HEAD") == {"f": "M", "g": "M", "new": "A"}
 
 
-def test_where_a_rebase_stops_to_edit_a_commit_is_like_any_other(picking: Repo) -> None:
+@pytest.mark.parametrize("stop", ["1s/pick/edit/", "1abreak"], ids=["edit", "break"])
+def test_where_a_rebase_stops_to_edit_a_commit_is_like_any_other(picking: Repo, stop: str) -> None:
     """It took what others had, and nothing told whose it was."""
-    editor = "sed -i 1s/pick/edit/"
+    editor = f"sed -i {stop}"
     in_shell(picking, "S2", "-c", f"sequence.editor={editor}", "rebase", "-i", "HEAD~2")
     picking.edit("S1", "g", ten(l4="of S1"))
     picking.edit("S2", "g", ten(l4="of S1", l8="of S2"))
@@ -343,6 +344,13 @@ def test_a_squash_of_a_person_is_in_no_commit_of_an_agent_that_knows_nothing_of_
     call.end()
     assert squashing.changes("HEAD") == {"g": "M"}
     assert squashing.git("diff", "--cached", "--name-only").split() == ["f", "new"]
+
+
+def test_a_squash_of_its_own_is_narrowed(squashing: Repo) -> None:
+    in_shell(squashing, "S1", "merge", "-q", "--squash", "feature")
+    commit_as(squashing, "S1", "-a")
+    assert squashing.changes("HEAD") == {"f": "M", "new": "A"}
+    assert "Ralph-Session: S1" in squashing.trailers("HEAD")
 
 
 def test_a_squash_with_a_line_of_another_is_refused(squashing: Repo) -> None:
