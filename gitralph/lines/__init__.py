@@ -46,6 +46,8 @@ An example
     person taken the line out, it would be gone.
 
 What is done, in this order
+    order        puts the steps in the order in which they happened. Where calls overlapped, each edit goes on
+                 top of the one before it
     fold         puts the steps, and the gaps between them, into a weave. Where a gap leads back to a text
                  that consists of whole pieces (`whole`), the very lines of these pieces come back. Where it
                  brings back most of what a hunk took, and other lines too, all that this hunk took comes back
