@@ -100,7 +100,12 @@ def texts(
 
 def stashes(common_dir: str, git_dir: str, most: int = 8) -> list[str]:
     """The commits of the latest stashes, by the reflog of ``refs/stash``, and of an autostash."""
-    return [*_autostashes(git_dir), *_listed(common_dir, most)]
+    return [*_autostashes(git_dir), *_logged(f"{common_dir}/logs/refs/stash", most)]
+
+
+def heads(git_dir: str, most: int = 16) -> list[str]:
+    """The latest commits that HEAD was at, by its reflog, in order."""
+    return _logged(f"{git_dir}/logs/HEAD", most)
 
 
 def _autostashes(git_dir: str) -> list[str]:
@@ -115,9 +120,9 @@ def _autostashes(git_dir: str) -> list[str]:
     return [oid for oid in found if len(oid) == 40 and not oid.strip("0123456789abcdef")]
 
 
-def _listed(common_dir: str, most: int) -> list[str]:
+def _logged(log: str, most: int) -> list[str]:
     try:
-        with open(f"{common_dir}/logs/refs/stash", "rb") as file:
+        with open(log, "rb") as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - 4096))
             rows = file.read(4096).split(b"\n")[:-1]

@@ -143,7 +143,11 @@ class _Finder:
         self, name: str, path: bytes, form: ChangedPath, after: bytes | None
     ) -> tuple[bool, bytes | None]:
         """The text before the command, without git's part in it, and whether that text is known."""
-        if form.before == _ABSENT or (form.before is None and not form.base and name not in self.look.moved):
+        head_oid = self.look.moved.get(name, ("", ""))[1]
+        head = self.texts.get((head_oid, path))
+        if form.before == _ABSENT:  # HEAD's move brings back a file that was gone
+            return head is not None or not head_oid.strip("0"), head
+        if form.before is None and not form.base and name not in self.look.moved:
             return True, None
         if form.before is None:
             oids = dict.fromkeys([*self.look.moved.get(name, ()), *([form.base] if form.base else [])])
@@ -154,7 +158,9 @@ class _Finder:
             return self._nearest(self.bases[name], after)
         oid = form.before[0]
         text = shellcalls.text_of(self.look.path, self.look.kept, oid) if oid and oid != UNKNOWN else None
-        return text is not None and self._is_left_alone(name, path, text, after), text
+        if text is None or oid is None or self._is_left_alone(name, path, text, after):
+            return text is not None, text
+        return self._is_committed(name, oid, text, head, after), head
 
     def _is_left_alone(self, name: str, path: bytes, before: bytes, after: bytes | None) -> bool:
         """True where HEAD's move brought no line into a file that had been changed before.
@@ -168,9 +174,24 @@ class _Finder:
         fresh = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([before])
         return fresh.isdisjoint(shellsteps.lines_of([self.texts.get((oid, path), after or b"")]))
 
+    def _is_committed(
+        self, name: str, oid: str, text: bytes, head: bytes | None, after: bytes | None
+    ) -> bool:
+        """True where HEAD had the text lately, and moved on with nothing of it left in the file.
+
+        So it is where a command commits, goes to another branch and works there.
+        """
+        asked = [f"{commit}:{name}" for commit in hook_git.heads(self.place.git_dir)]
+        found = hook_git.blobs(self.root, asked, self.environ, self.deadline)
+        old = shellsteps.lines_of([text]) - shellsteps.lines_of([head or b""])
+        return oid in found.values() and old.isdisjoint(shellsteps.lines_of([after or b""]))
+
     def _nearest(self, texts: tuple[bytes, ...], after: bytes | None) -> tuple[bool, bytes | None]:
-        """Of two HEADs' texts the one from which the command began; unknown where lines of both come."""
-        best = min(texts, key=lambda text: len(shellsteps.touched(text, after)))
+        """Of two HEADs' texts the one from which the command began; unknown where lines of both come.
+
+        A file that is gone was HEAD's last.
+        """
+        best = min(reversed(texts), key=lambda text: len(shellsteps.touched(text, after)))
         others = shellsteps.lines_of(text for text in texts if text != best)
         came = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([best])
         return came.isdisjoint(others), best
