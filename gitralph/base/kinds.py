@@ -69,6 +69,7 @@ class Kind(StrEnum):
     BEHIND_A_LINK = "behind-a-link"
     IN_SUBMODULE = "in-submodule"
     IN_REPOSITORY = "in-repository"
+    OUTSIDE_CONE = "outside-cone"
     NO_COMMIT = "no-commit"
     FILTER_FAILED = "filter-failed"
     KEEPS_CHANGING = "keeps-changing"

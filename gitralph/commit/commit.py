@@ -138,6 +138,8 @@ def _see_filtered(ctx: Context, result: Result) -> None:
 class _Prepared:
     """What hooks, editor and judge made of a draft, while no lock was held."""
 
+    made: Draft | None = None
+    """The draft that they saw, where they changed none of its files."""
     entries: Entries = field(default_factory=dict)
     taken: Taken = field(default_factory=Taken)
     message: bytes = b""
@@ -162,7 +164,8 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
 
     This is the only place that begins again; every round reads everything anew. Plain git takes no lock of
     ours, so HEAD or the index may move under us. What the hooks made of the commit stays valid as long as the
-    commit is the same. Otherwise the hooks run again, and so does the proof.
+    commit is the same. Otherwise the hooks run again, and so does the proof. Where HEAD stayed, the commit is
+    what the hooks saw, as with git: what is edited meanwhile is for the next one.
     """
     # Hooks, editors and proofs may take minutes. So they run before the lock for which every committer waits.
     at_leisure = request.edit or request.judge is not None or bool(hooks.present(ctx, hooks.BEFORE))
@@ -184,8 +187,10 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                         ready = replace(ready, recorded=True)
                     result = _committed(ctx, bench, request, ready)
                 break
-            except (refs.LostRaceError, land.IndexMovedError, GoneError):
+            except (refs.LostRaceError, land.IndexMovedError, GoneError) as error:
                 lost += 1
+                if isinstance(error, GoneError) and ready is not None:
+                    ready = replace(ready, made=None)
                 if lost == _TRIES:
                     raise Busy("HEAD, the index or the objects kept moving", "try again") from None
             except (_ChangedError, hooks.MovedError):
@@ -215,19 +220,21 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
     _plan_index(ctx, inner, request, made)
     before, taken = made.entries, Taken()
     if not request.edit and not hooks.present(ctx, hooks.BEFORE):
-        return _judged(ctx, inner, request, made, _Prepared(before, taken, texts.compose(ctx, request, made)))
+        ready = _Prepared(made, before, taken, texts.compose(ctx, request, made))
+        return _judged(ctx, inner, request, made, ready)
     stage = hooks.open_stage(
         ctx, inner.folder, made.tree, made.head.oid, hooks.alone(ctx, made.entries, made.now)
     )
     with closing(stage):
         if request.verify and hooks.present(ctx, ("pre-commit",)):
             taken = hook_changes.run(ctx, inner, made, stage)
-        if not _Prepared(before, taken).expected(made.base) and not request.may_be_empty:
+        if not _Prepared(made, before, taken).expected(made.base) and not request.may_be_empty:
             raise Failed(
                 "the 'pre-commit' hook took back all that this session changed; nothing was committed",
                 "git ralph status  # what is left",
             )
-        ready = _Prepared(before, taken, texts.through_hooks(ctx, inner, request, made, stage, typed))
+        text = texts.through_hooks(ctx, inner, request, made, stage, typed)
+        ready = _Prepared(None if taken.entries else made, before, taken, text)
     return _judged(ctx, inner, request, made, ready)
 
 
@@ -252,7 +259,11 @@ def _judged(ctx: Context, bench: Workbench, request: Request, made: Draft, ready
 def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
     """Build on the present state and land. Raises an error of its own for each thing that may have moved."""
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
-    made = _checked_draft(ctx, inner, request)
+    if ready is not None and ready.made is not None and ready.made.head == refs.read_head(ctx.repo):
+        refuse_operation(ctx, "committed")
+        made = plan.rebuilt(ctx, inner, ready.made)
+    else:
+        made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         log_void(ctx, made)
         if made.rewound is not None:

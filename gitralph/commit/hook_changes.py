@@ -26,7 +26,7 @@ from gitralph.git.run import Git
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
+from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record, text_id
 from gitralph.hook.record import path_of_call, path_text
 from gitralph.records import path_records
 
@@ -101,10 +101,11 @@ def _in_place(
 ) -> Taken:
     # Where the file held others' lines too, the hook may have written about those.
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
+    ours = [path for path in ours if not _is_told(ctx, made, path, rewritten[path][1])]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
     if not passed:
         raise _said_no(ctx, made, told)
-    # Somebody edited one of these files meanwhile. Decide anew with that edit on record.
+    # Somebody may have edited one of these files meanwhile. Decide anew with that edit on record.
     if len(told) < len(ours):
         raise MovedError
     _add(stage, ours)
@@ -117,6 +118,14 @@ def _in_place(
         *_claims(ctx, made, changed),
         "then commit again",
     )
+
+
+def _is_told(ctx: Context, made: Draft, path: bytes, now: Content | None) -> bool:
+    """True where a record of an edit since the draft says how the file came to be as it is now."""
+    state, journal = made.states.get(path), path_records.read_journal(ctx.layout, path)
+    is_more = state is None or journal.length > state.journal.length
+    last = journal.records[-1] if journal.records and is_more else None
+    return now is not None and now.data is not None and last is not None and last.after == text_id(now.data)
 
 
 def _said_no(ctx: Context, made: Draft, told: list[bytes]) -> Failed:

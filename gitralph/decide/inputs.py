@@ -21,7 +21,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision
 from gitralph.decide.decision import Left, Use
-from gitralph.git import blobs, history, refs, uncommitted
+from gitralph.git import blobs, history, index, refs, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.context import Context
@@ -265,6 +265,9 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
                 barred[path] = Left(path, decision.SUBMODULE, Why(Kind.IN_SUBMODULE, path=blocked.path))
         else:
             barred |= _in_another_repository(asked, path, contents[path])
+    gone = (path for path, content in contents.items() if content.absent and asked.reader.entry(path))
+    for path in index.left_out(asked.repo.git, asked.repo.root, gone):
+        barred[path] = Left(path, decision.GONE, Why(Kind.OUTSIDE_CONE))
     wanted = {path: content for path, content in contents.items() if path not in barred}
     entries, unfiltered = _make_blobs(asked, wanted)
     # git tracks what HEAD has, whatever the ignore rules say. So only a new path can be ignored.

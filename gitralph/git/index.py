@@ -159,6 +159,16 @@ def known(git: Git, root: str, paths: Iterable[bytes]) -> set[bytes]:
     return set(nul.rows(git.at(root).run(*words, "--", *asked))).intersection(asked)
 
 
+def left_out(git: Git, root: str, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of these paths that the checkout need not have (skip-worktree, as of a sparse checkout)."""
+    asked = sorted(paths)
+    if not asked:
+        return set()
+    words = ("-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-t", "-z")
+    said = git.at(root).run(*words, "--", *(asked if len(asked) <= ASKED else ()))
+    return {row[2:] for row in nul.rows(said) if row[:2] == b"S "}.intersection(asked)
+
+
 def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
     """The paths with conflict stages."""
     if copy.missing:

@@ -85,6 +85,7 @@ TABLE = {
     Kind.IGNORED: "git ignores it",
     Kind.BEHIND_A_LINK: "a folder on its way is a symbolic link",
     Kind.IN_SUBMODULE: "it lies in submodule {path}",
+    Kind.OUTSIDE_CONE: "the checkout leaves it out (sparse-checkout, skip-worktree)",
     Kind.IN_REPOSITORY: "it lies in the repository {path}",
     Kind.NO_COMMIT: "it is a repository without a commit",
     Kind.FILTER_FAILED: "its clean filter failed",

@@ -198,7 +198,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
         out.append(with_shell(ctx, session, is_sure))
     whose = {name for one in left if one.by_shell for name in one.sessions} - {session}
     out += _ends(ctx, whose)
-    gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
+    gone = [] if ctx.is_agent else [one.path for one in left if one.why.kind is Kind.GONE]
     if gone:
         base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
         given = _listed(ctx, [path for path in sorted(gone) if base.lookup_safe(path) is not None][:_MOST])

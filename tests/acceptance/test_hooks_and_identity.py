@@ -213,22 +213,31 @@ def test_hooks_path_is_followed(repo: Repo) -> None:
     _refused(repo, 1)
 
 
-def test_the_paths_change_while_the_hook_runs(repo: Repo, tmp_path: Path) -> None:
-    """What S1 edits meanwhile is seen by the hooks too before it is committed."""
+@pytest.mark.parametrize("path", ["a", "b"])
+def test_what_is_edited_while_the_hook_runs_is_for_the_next_commit(
+    repo: Repo, tmp_path: Path, path: str
+) -> None:
+    """The commit is what the hook saw, as with git; another file, or another line of the same one."""
     count, event = tmp_path / "count", tmp_path / "event"
-    event.write_bytes(payloads.encode(payloads.edit("S1", str(repo.root), "b", TEN, MINE)))
+    before = MINE if path == "a" else TEN
+    late = before.replace("line 3\n", "line three\n")
+    event.write_bytes(payloads.encode(payloads.edit("S1", str(repo.root), path, before, late)))
     hook = " ".join(f"'{word}'" for word in (*COMMAND, "hook", "generic"))
     _hook(
         repo,
         "pre-commit",
         f"echo run >> '{count}'; [ $(wc -l < '{count}') = 1 ] || exit 0\n"
         f"cd '{repo.root}'; unset GIT_INDEX_FILE\n"
-        f"sed -i 's/line 9$/line nine/' b; {hook} < '{event}'",
+        f"sed -i 's/line 3$/line three/' {path}; {hook} < '{event}'",
     )
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
-    assert count.read_text() == "run\nrun\n"
-    assert repo.changes() == {"a": "M", "b": "M"}
+    assert count.read_text() == "run\n"
+    assert repo.changes() == {"a": "M"}
+    assert repo.blob("a") == MINE.encode()
+    assert repo.pending("S1") == [path]
+    repo.ralph("commit", "--session", "S1", "-m", "y")
+    assert repo.blob(path) == late.encode()
 
 
 def _who(repo: Repo) -> str:

@@ -304,6 +304,28 @@ def test_partial_clone(repo: Repo, tmp_path: Path, kind: str) -> None:
     assert partial.git("ls-tree", "-r", "--name-only", "HEAD").split() == ["a", "b", "d/a", "e/b", "n", "u"]
 
 
+@pytest.mark.parametrize("how", ["tracked", "listed"])
+@pytest.mark.parametrize("form", ["--no-sparse-index", "--sparse-index"])
+def test_a_path_that_a_sparse_checkout_leaves_out_is_not_deleted(repo: Repo, how: str, form: str) -> None:
+    repo.start("S1")
+    repo.git("sparse-checkout", "init", "--cone", form)
+    repo.git("sparse-checkout", "set", "d")
+    assert not (repo.root / "e/b").exists()
+    if how == "tracked":
+        repo.ralph("track", "--session", "S1", "e/b")
+    else:
+        with (repo.state / "S1.files").open("a") as file:
+            file.write("e/b\n")
+    repo.edit("S1", "a", MINE)
+    done = repo.commit("S1")
+    assert done.paths == {"a": "M"}
+    assert done.left == {"e/b": "gone"}
+    done = repo.ralph("commit", "--session", "S1", "-m", "x", "--whole-file", "--", "e/b")
+    assert "'e/b': gone: the checkout leaves it out" in done.said
+    assert "hint" not in done.said
+    assert "e/b" in repo.git("ls-tree", "-r", "--name-only", "HEAD").split()
+
+
 def test_a_missing_tree_is_named(repo: Repo) -> None:
     tree = repo.git("rev-parse", "HEAD:d")
     repo.edit("S1", "d/a", MINE)
