@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from gitralph.ask import changed
+from gitralph.ask import changed, prompts
 from gitralph.ask.whose import Makers, blob
 from gitralph.base import gitdir
 from gitralph.base.errors import Fatal, RalphError
@@ -34,7 +34,7 @@ from gitralph.records import bead as beads
 from gitralph.records import checklist, commit_log, manifests, path_records, sessions
 from gitralph.records.bead import DamagedBeadError
 
-_TITLE = 80
+_LONGEST = 80
 
 
 class WorktreeSession(NamedTuple):
@@ -163,11 +163,11 @@ def _row(
     bead = record.get("bead") or own
     last = sessions.last_event(lay or ctx.layout, session)
     named = bead if isinstance(bead, str) else None
-    return WorktreeSession(session, root, named, title(ctx, {**record, "bead": bead}), paths, last)
+    return WorktreeSession(session, root, named, _title(ctx, session, {**record, "bead": bead}), paths, last)
 
 
-def title(ctx: Context, record: Mapping[str, object]) -> str | None:
-    """What a session works on: its task's text, else its bead's title; None where neither is known."""
+def _title(ctx: Context, session: str, record: Mapping[str, object]) -> str | None:
+    """What a session works on: its task's text, else its bead's title, else what it was asked first."""
     plan, number, bead = record.get("plan"), record.get("task"), record.get("bead")
     found: str | None = None
     if isinstance(plan, str) and isinstance(number, str | int) and str(number).isdecimal():
@@ -182,8 +182,8 @@ def title(ctx: Context, record: Mapping[str, object]) -> str | None:
             found = kept.title if kept is not None else None
         except (DamagedBeadError, OSError):
             found = None
-    short = " ".join((found or "").split())
-    return (short if len(short) <= _TITLE else short[: _TITLE - 1] + "…") or None
+    short = " ".join((found or prompts.first(ctx, session) or "").split())
+    return (short if len(short) <= _LONGEST else short[: _LONGEST - 1] + "…") or None
 
 
 # --- what collides ---

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from gitralph.ask.every_line import Finding
@@ -68,6 +69,30 @@ def _of(ctx: Context, session: str, agent_id: str | None, findings: list[Finding
     return [one or Asked(GONE if gone else UNKNOWN) for one in search.answers()]
 
 
+def first(ctx: Context, session: str) -> str | None:
+    """The first prompt of a session, None where no transcript of it can be read."""
+    known = transcript_files.of(ctx, session)
+    for path in known.paths if known.agent is not None else ():
+        with suppress(OSError):
+            for raw in transcript_files.lines(path):
+                found = _asked(known.agent or "", raw)
+                if found is not None:
+                    return found[1]
+    return None
+
+
+def _asked(agent: str, raw: bytes) -> tuple[float | None, str] | None:
+    """When somebody typed what, where a line of a transcript tells of a prompt."""
+    if not transcript_turns.may_ask(agent, raw):
+        return None
+    try:
+        line = jsonline.object_in(raw)
+    except ValueError:
+        return None
+    text = transcript_turns.prompt(agent, line)
+    return None if text is None else (transcript_turns.time_of(line), text)
+
+
 class _Search:
     """Goes through transcripts once for many lines, and holds only one prompt for each."""
 
@@ -84,27 +109,16 @@ class _Search:
         latest: Asked | None = None
         open_calls = self.calls - self.by_call.keys()
         for raw in transcript_files.lines(path):
-            found = self._prompt(agent, raw)
+            found = _asked(agent, raw)
             if found is not None:
-                when, latest = found
+                when, text = found
+                latest = Asked(FOUND, text[:MOST], max(len(text) - MOST, 0))
                 self._note(when, latest)
             elif open_calls and latest is not None:
                 # Nobody knows a call's id before the agent makes it, so its first mention is the call.
                 for call in open_calls.intersection(_CALLS.findall(raw)):
                     self.by_call[call] = latest
                     open_calls.discard(call)
-
-    def _prompt(self, agent: str, raw: bytes) -> tuple[float | None, Asked] | None:
-        if not transcript_turns.may_ask(agent, raw):
-            return None
-        try:
-            line = jsonline.object_in(raw)
-        except ValueError:
-            return None
-        text = transcript_turns.prompt(agent, line)
-        if text is None:
-            return None
-        return transcript_turns.time_of(line), Asked(FOUND, text[:MOST], max(len(text) - MOST, 0))
 
     def _note(self, when: float | None, asked: Asked) -> None:
         for limit in self.times if when is not None else ():

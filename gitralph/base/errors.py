@@ -13,7 +13,10 @@ INTERRUPTED = 130
 
 
 class RalphError(Exception):
-    """Base of all expected failures: a message for people, hints, and the exit code."""
+    """Base of all expected failures: a message for people, hints, and the exit code.
+
+    ``session`` is the id of the session that it is about, where the caller knows one.
+    """
 
     exit_code = FATAL
     label = "fatal"
@@ -22,6 +25,7 @@ class RalphError(Exception):
         super().__init__(message)
         self.message = message
         self.hints = hints
+        self.session: str | None = None
 
 
 class UsageError(RalphError):

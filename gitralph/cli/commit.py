@@ -69,7 +69,7 @@ class CommitOptions(NamedTuple):
     def check(self) -> None:
         """Raise UsageError for options that do not go together."""
         if self.whole_file and not self.paths:
-            raise UsageError("--whole-file needs paths", "git ralph commit --whole-file -- <path>...")
+            raise UsageError("--whole-file needs paths, each named after '--'")
         if self.skip_entangled and self.include_entangled:
             raise UsageError("options --skip-entangled and --include-entangled exclude each other")
         if (self.plan is None) != (self.task is None):
@@ -203,7 +203,7 @@ def commit(**typed: Any) -> None:
 
             error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
-            output.as_json(_refusal(ctx, asked.session, error))
+            output.as_json(_refusal(ctx, error.session or asked.session, error))
         raise
     _show(ctx, asked, result)
     if result.status == "nothing" and asked.patch:
@@ -284,10 +284,12 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
         try:
             result = commits(ctx, request)
-        except Refused as error:
-            from gitralph.takeback import assign as assigning  # for a refusal alone
+        except RalphError as error:
+            error.session = None if asked.mine else session
+            if isinstance(error, Refused):
+                from gitralph.takeback import assign as assigning  # for a refusal alone
 
-            error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
+                error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
             raise
     if asked.mine or not result.silent:
         return result

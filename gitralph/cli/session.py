@@ -14,6 +14,7 @@ from gitralph.hook import sessionfile
 from gitralph.records import sessions
 from gitralph.sessions import gc_in_background, lifecycle, session_choice, spending
 from gitralph.sessions.spending import Spending
+from gitralph.tasks.worktree import bead_worktrees
 from gitralph.words import advice
 
 
@@ -101,6 +102,7 @@ def show(session_id: str, counted: bool, as_json: bool) -> None:
     record = sessionfile.read(ctx.layout, found) or sessionfile.new_record(ctx.layout, found, started=None)
     works = {ctx.repo.root: pending_paths.of(ctx, found), **lifecycle.works_elsewhere(ctx, found)}
     facts = lifecycle.describe(ctx.layout, record, {})
+    facts["bead"] = facts["bead"] or bead_worktrees.bead_at(ctx, record.get("worktree"))
     facts["pending"] = sum(len(pending_paths.counted(one)) for one in works.values())
     ledger = spending.of(ctx, found) if counted else None
     if as_json:

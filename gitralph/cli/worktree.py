@@ -132,6 +132,8 @@ def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
                 # end the line.
                 text = str(value) if zero else shown(os.fsencode(str(value)))
                 output.raw(f"{key} ".encode() + os.fsencode(text) + end)
+        for session in row.sessions:
+            output.raw(b"session " + os.fsencode(session if zero else shown(os.fsencode(session))) + end)
         output.raw(f"iteration {row.record.iteration}".encode() + end)
         output.raw(f"dirty {len(row.dirt.changed)}".encode() + end)
         output.raw(end)
@@ -140,6 +142,7 @@ def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
 def _facts(ctx: Context, row: bead_worktrees.BeadWorktree) -> list[str]:
     """What is told of a worktree; empty where there is nothing to say."""
     record, facts = row.record, row.document()
+    names = dict.fromkeys([*([record.owner] if record.owner else []), *row.sessions])
     return [
         row.bead,
         row.state,
@@ -147,7 +150,7 @@ def _facts(ctx: Context, row: bead_worktrees.BeadWorktree) -> list[str]:
         f"+{row.ahead} -{row.behind}" if row.ahead is not None else "",
         f"{len(row.dirt.changed)} dirty"
         + (f", iteration {record.iteration}/{record.max_iterations}" if record.iteration else ""),
-        f"session {ctx.called(record.owner)}" if record.owner else "",
+        f"session {', '.join(map(ctx.called, names))}" if names else "",
         f"{row.last[0][:9]} {row.last[1]}" if row.last else "",
         shown(os.fsencode(row.path)),
     ]

@@ -3,7 +3,9 @@
 ``f`` holds "line 1" to "line 10" and is committed.
 """
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,6 +130,44 @@ def test_a_sessions_bead_and_task_are_its_title(day: Repo) -> None:
     text = day.ralph("status", "--worktrees").text
     assert "\x1b" not in text
     assert "bd-1" in text
+
+
+def test_a_session_without_a_task_is_titled_by_what_it_was_asked_first(day: Repo, tmp_path: Path) -> None:
+    transcript = tmp_path / "S1.jsonl"
+    asked = ["Make the lexer\nfaster \x1b[31mplease", "and then the parser"]
+    rows = [{"type": "user", "message": {"role": "user", "content": text}} for text in asked]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    event = {"session_id": "S1", "cwd": str(day.root), "transcript_path": str(transcript)}
+    day.hook("claude-code", {**event, "hook_event_name": "SessionStart", "source": "startup"})
+    swap(day, "S1", "line 3\n", "three\n")
+    (told,) = view(day)["sessions"]
+    assert told["title"] == "Make the lexer faster \x1b[31mplease"
+    text = day.ralph("session", "list", "--worktrees").text
+    assert "Make the lexer faster" in text
+    assert "\x1b" not in text
+    assert "lexer" not in "".join(p.read_text("latin-1") for p in day.state.rglob("*") if p.is_file())
+
+
+def test_who_is_at_work_in_a_bead(day: Repo) -> None:
+    day.ralph("worktree", "add", "bd-1")
+    there = Repo(day.root / ".worktrees/ralph-bd-1", dict(day.env))
+    (row,) = day.ralph("worktree", "list", "--json").json()
+    assert (row["owner"], row["sessions"], row["state"]) == (None, [], "idle")
+    there.start("S2")
+    swap(there, "S3", "line 2\n", "two\n")
+    day.start("S4", "--bead", "bd-1")
+    day.start("S5")
+    day.ralph("session", "end", "S4")
+    (row,) = day.ralph("worktree", "list", "--json").json()
+    assert sorted(row["sessions"]) == ["S2", "S3"]
+    assert row["state"] == "live"
+    said = day.ralph("worktree", "list").text
+    assert f"{day.called('S2')}" in said
+    assert f"{day.called('S3')}" in said
+    assert "session S3\n" in day.ralph("worktree", "list", "--porcelain").text
+    for name, bead in {"S2": "bd-1", "S3": "bd-1", "S5": None}.items():
+        assert day.ralph("session", "show", name, "--json").json()["bead"] == bead
+    assert "bead: bd-1" in day.ralph("session", "show", "S3").text
 
 
 def test_a_worktree_that_is_gone_is_passed_over(day: Repo) -> None:

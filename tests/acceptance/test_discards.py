@@ -386,6 +386,7 @@ SHELLS = {
     "droid": ("PreToolUse", "Execute"),
     "copilot": ("PreToolUse", "bash"),
     "cursor": ("preToolUse", "Shell"),
+    "cursor by its shell event": ("beforeShellExecution", ""),
     "pi": ("tool_call", "bash"),
     "opencode": ("tool.execute.before", "bash"),
 }
@@ -402,22 +403,24 @@ def of_agent(agent: str, root: str, command: str) -> dict[str, Any]:
     if agent == "opencode":
         call = {"tool": tool, "sessionID": "S1", "callID": "c"}
         return {**common, "event": {"input": call, "output": {"args": given}}}
-    fields = {"conversation_id": "S1", "workspace_roots": [root]} if agent == "cursor" else {}
+    fields = {"conversation_id": "S1", "workspace_roots": [root]} if agent.startswith("cursor") else {}
+    if not tool:
+        return {**common, **fields, "command": command}
     return {**common, **fields, "tool_name": tool, "tool_input": given}
 
 
 @pytest.mark.parametrize("agent", SHELLS)
 def test_each_agent_in_its_own_form(mixed: Repo, agent: str) -> None:
-    event = of_agent(agent, str(mixed.root), "git checkout -- own")
-    assert mixed.run("hook", agent, stdin=payloads.encode(event)).code == 0
+    event, agent_name = of_agent(agent, str(mixed.root), "git checkout -- own"), agent.partition(" ")[0]
+    assert mixed.run("hook", agent_name, stdin=payloads.encode(event)).code == 0
     event = of_agent(agent, str(mixed.root), "git checkout -- theirs")
-    done = mixed.run("hook", agent, stdin=payloads.encode(event))
+    done = mixed.run("hook", agent_name, stdin=payloads.encode(event))
     assert done.code == 2
     assert "would throw away" in done.said
     if agent == "copilot":
         assert done.json()["permissionDecision"] == "deny"
         assert "would throw away" in done.json()["permissionDecisionReason"]
-    elif agent == "cursor":
+    elif agent_name == "cursor":
         assert done.json()["permission"] == "deny"
         assert "would throw away" in done.json()["agent_message"]
     else:

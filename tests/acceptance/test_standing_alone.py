@@ -475,3 +475,12 @@ def test_a_damaged_note_counts_for_nothing(repo: Repo, tmp_path: Path) -> None:
         before = runs(log)
         repo.ralph(*words)
         assert runs(log) == before + 1
+
+
+def test_a_refusal_names_the_session_by_its_id(two: Repo) -> None:
+    """Whether it was named, by its short name, or not at all."""
+    for words in ((), ("--session", two.called("S1"))):
+        done = two.run("commit", "--prove", "false", "-m", "x", "--json", *words, env={"RALPH_SESSION": "S1"})
+        found = done.json()
+        assert (done.code, found["status"], found["proof"]["ok"]) == (1, "refused", False)
+        assert (found["session"], found["name"]) == ("S1", two.called("S1"))

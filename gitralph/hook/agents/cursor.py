@@ -50,6 +50,8 @@ def parse(payload: dict[str, object]) -> Event:
     found.agent_id = found.agent_id or text_of(payload, "subagent_id")
     if name == "preToolUse":
         asks(found, payload.get("tool_input"))
+    elif name == "beforeShellExecution":
+        asks(found, payload)
     elif kind in ("stop", "subagent-stop"):
         found.stop = stop_of(payload)
     return found

@@ -29,6 +29,8 @@ class BeadWorktree:
     ahead: int | None = None
     behind: int | None = None
     last: tuple[str, str, str] | None = None
+    sessions: tuple[str, ...] = ()
+    """The live sessions that are at work there."""
 
     def document(self) -> dict[str, object]:
         """As ``--json`` shows it."""
@@ -44,6 +46,7 @@ class BeadWorktree:
             "head": row.head if row else None,
             "locked": row.locked if row else None,
             "owner": record.owner,
+            "sessions": list(self.sessions),
             "agent_id": record.agent_id,
             "base_ref": record.base_ref,
             "base_oid": record.base_oid,
@@ -57,7 +60,7 @@ class BeadWorktree:
         }
 
 
-def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
+def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None, at_work: tuple[str, ...]) -> str:
     if record is None or row is None:
         return "orphan"
     if row.missing:
@@ -68,18 +71,32 @@ def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
     if row.locked is not None:
         return "locked"
     owner = record.owner if record.active else None
-    if _is_worked_in(trees, row) or (owner and sessions.state_of(trees.layout, owner) == "live"):
+    if at_work or (owner and sessions.state_of(trees.layout, owner) == "live"):
         return "live"
     return "stale" if owner else "idle"
 
 
-def _is_worked_in(trees: Trees, row: WorktreeEntry) -> bool:
-    """True when a session that lives recorded edits there, whoever asked for the worktree."""
-    place = gitdir.discover(os.path.realpath(row.path))
-    if place is None or not os.path.isdir(trees.layout.top):
-        return False
-    there = manifests.sessions_here(state_layout(place, create=False))
-    return any(sessions.state_of(trees.layout, session) == "live" for session in there)
+def _at_work(trees: Trees, bead: str, row: WorktreeEntry | None) -> tuple[str, ...]:
+    """The live sessions that recorded edits there, were started there, or were started for the bead."""
+    if not os.path.isdir(trees.layout.top):
+        return ()
+    place = gitdir.discover(os.path.realpath(row.path)) if row is not None and not row.missing else None
+    there = state_layout(place, create=False) if place is not None else None
+    names = dict.fromkeys(manifests.sessions_here(there) if there is not None else ())
+    for record in sessions.records(trees.layout):
+        if record.get("bead") == bead or (there is not None and record.get("worktree") == there.token):
+            names[str(record["session"])] = None
+    return tuple(name for name in names if sessions.state_of(trees.layout, name) == "live")
+
+
+def bead_at(ctx: Context, token: object) -> str | None:
+    """The bead whose worktree has this token, None for any other worktree."""
+    trees = where.open_trees(ctx)
+    for name in _names(trees):
+        place = gitdir.discover(os.path.realpath(trees.path(name)))
+        if place is not None and state_layout(place, create=False).token == token:
+            return name
+    return None
 
 
 def _last(trees: Trees, row: WorktreeEntry) -> tuple[str, str, str] | None:
@@ -127,9 +144,10 @@ def rows(ctx: Context) -> list[BeadWorktree]:
         row = trees.at(path)
         if row is None and (record is None or record.status == beads.REMOVED):
             continue
-        one = BeadWorktree(
-            name, path, _state(trees, record, row), record or beads.Bead(name, status="unknown"), row
-        )
+        at_work = _at_work(trees, name, row)
+        state = _state(trees, record, row, at_work)
+        record = record or beads.Bead(name, status="unknown")
+        one = BeadWorktree(name, path, state, record, row, sessions=at_work)
         _look(trees, one)
         found.append(one)
     return found
