@@ -397,9 +397,7 @@ class _Credits(_States):
                 self._set(line, n, False, n if old is None or self._does_anew(line, old, n, key) else old)
             for line in made.undels:
                 old = self.stood_by(line)
-                is_anew = self._does_anew(line, old, n, key) or (
-                    self._is_held(line, key) if line in weave.hunks[old].undels else self._was_held(old, key)
-                )
+                is_anew = self._does_anew(line, old, n, key) or self._had_been_held(line, old, key)
                 if self._is_in_head(line, key):
                     self.put_back[line, n] = old
                 self._set(line, n, True, n if is_anew or line in made_anew else old)
@@ -426,6 +424,19 @@ class _Credits(_States):
             is_gone = any(map(weave.says, instead)) and set(instead) <= set(weave.hunks[hunk].dels)
             self.are_undone[taker, hunk] = is_gone and not self._was_held(taker, key)
         return self.are_undone[taker, hunk]
+
+    def _had_been_held(self, line: int, old: int, key: str) -> bool:
+        """Tell whether HEAD had had a line that comes back: any line of the hunk that brought it.
+
+        A gap may have brought in one hunk what git pulled and what a person typed. So of a telling line HEAD
+        had had itself, or what had come in its place.
+        """
+        if line in self.weave.hunks[old].undels:
+            return self._is_held(line, key)
+        if old == BASE or not self.weave.says(line) or not self._was_held(old, key):
+            return self._was_held(old, key)
+        rows = self.changes.get(line, ())
+        return self._is_held(line, key) or (bool(rows) and self._was_held(rows[-1][0], key))
 
     def _is_in_head(self, line: int, key: str) -> bool:
         """Tell whether HEAD had a telling line when a step was recorded."""

@@ -475,6 +475,25 @@ def test_who_takes_his_own_change_of_anothers_line_back_has_no_part_in_it(day: R
     assert head(day) == ten(l5="five of S1")
 
 
+@pytest.mark.parametrize("committed", ["beside it", "over it"])
+def test_who_takes_his_change_of_a_persons_line_back_has_not_written_it(day: Repo, committed: str) -> None:
+    """Between the two records git brought lines right above the person's, in the same gap."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    day.write("f", (day.read("f") or b"") + b"pulled one\npulled two\n")
+    if committed == "beside it":
+        day.commit_all("pulled")
+    day.write("f", (day.read("f") or b"") + b"of a person\n")
+    swap(day, "S1", "of a person\n", "of S1\n")
+    if committed == "over it":
+        day.commit_all("a person takes S1's")
+    swap(day, "S1", "of S1\n", "of a person\n")
+    found = day.commit("S1")
+    # who goes back behind what HEAD has is the maker of that
+    assert found.paths == ({} if committed == "beside it" else {"f": "M"})
+    assert (b"of a person" in day.blob("f")) == (committed == "over it")
+
+
 def test_what_a_session_undid_is_not_its_removal_of_a_persons_line(day: Repo) -> None:
     """The person wrote the same line afterwards, committed it, and changes it now."""
     swap(day, "S1", "line 5\n", "five\n")
