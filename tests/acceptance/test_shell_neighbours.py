@@ -108,6 +108,23 @@ def test_an_edit_that_was_denied_is_over_with_its_turn(repo: Repo, event: str) -
     assert repo.commit("S1").paths == {"a": "M"}
 
 
+@pytest.mark.parametrize("first", ["the command", "the edit"])
+def test_of_a_command_only_the_line_that_another_changed_meanwhile_is_nobodys(repo: Repo, first: str) -> None:
+    """V3: the rest of the command's change is its own."""
+    shell = Shell(repo, "S1").begin()
+    if first == "the command":
+        shell.work("sed -i 's/^line 2$/two/; s/^line 9$/nine by shell/' a")
+        repo.edit("S2", "a", (repo.read("a") or b"").replace(b"nine by shell", b"nine"))
+    else:
+        repo.edit("S2", "a", (repo.read("a") or b"").replace(b"line 9\n", b"nine\n"))
+        shell.work("sed -i 's/^line 2$/two/; s/^nine$/nine by shell/' a")
+    shell.end()
+    repo.commit("S1")
+    assert _text(repo, "a") == TEN.replace("line 2\n", "two\n")
+    assert repo.run("commit", "--session", "S2", "-m", "x").code in (0, 4)
+    assert "nine by shell" not in _text(repo, "a")
+
+
 @pytest.mark.parametrize("how", ["track", "manifest"])
 def test_a_path_that_another_claimed_meanwhile(repo: Repo, how: str) -> None:
     repo.start("S2")
