@@ -31,7 +31,7 @@ from gitralph.git.run import GitError
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
-from gitralph.hook.journal import GAP, Record, text_id
+from gitralph.hook.journal import GAP, Record, replay, text_id
 from gitralph.lines.terms import step_of
 from gitralph.records import path_records
 from gitralph.records.path_records import Claims, PathState
@@ -53,6 +53,8 @@ class Wishes(NamedTuple):
     own_shell: bool = False
 
 
+# So many recorded texts of a filtered file are put through its filter, which may be a slow program.
+_CLEANED = 30
 # All who wish nothing share this value; it is frozen.
 _NO_WISHES = Wishes()
 
@@ -149,7 +151,24 @@ class Scene(Question):
             if entry is not None and has_no_lines:
                 with contextlib.suppress(GitError):  # as of git-lfs without its server
                     found.add(text_id(blobs.working_form(self.repo.git.at(self.repo.root), path, entry)))
+                    if path in self.filtered and path in self.states:
+                        found |= self._stored_as_head(path, entry)
         return self._head_ids[path]
+
+    def _stored_as_head(self, path: bytes, entry: Entry) -> set[str | None]:
+        """The id of the last recorded text that a filter makes HEAD's blob of.
+
+        A filter that drops lines, such as the output of a notebook, makes one blob of many texts.
+        """
+        texts = dict[str, bytes]()
+        for record, *both in reversed(list(replay(self.states[path].journal, self.layout))):
+            texts |= {text_id(text): text for text in reversed(both) if text is not None and record.is_exact}
+        for name, text in list(texts.items())[:_CLEANED]:
+            wanted = {path: Content(entry.mode, text)}
+            made = blobs.blobs_for(self.bench, f"cleaned-{name}", wanted, self.reader, self.worktree)
+            if made[path] == entry:
+                return {name}
+        return set()
 
     @cached_property
     def contains(self) -> Callable[[str], bool]:

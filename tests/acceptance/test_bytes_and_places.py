@@ -119,6 +119,27 @@ def test_clean_filter_of_a_sole_owner_as_git_add(repo: Repo) -> None:
     _same_as_git_add(repo, "x.loud")
 
 
+@pytest.mark.parametrize("edits", [1, 12])
+def test_a_filter_that_drops_lines_and_its_sole_owner(repo: Repo, edits: int) -> None:
+    """As of a notebook's output: HEAD's text is not the file's, and git takes the file for clean."""
+    _filter(repo, "sed /OUT/d")
+    repo.write("x.loud", "code\nOUT 42\nmore\n")
+    repo.commit_all("a notebook")
+    for number in range(edits):
+        old = (repo.read("x.loud") or b"").decode()
+        repo.edit("S1", "x.loud", old.replace("code\n", f"{number}\ncode\n"))
+    assert repo.commit("S1").paths == {"x.loud": "M"}
+    _same_as_git_add(repo, "x.loud")
+    assert b"OUT" not in repo.blob("x.loud")
+    old = (repo.read("x.loud") or b"").decode()
+    repo.edit("S1", "x.loud", old.replace("more\n", "and more\n"))
+    assert repo.commit("S1").paths == {"x.loud": "M"}
+    repo.write("x.loud", (repo.read("x.loud") or b"") + b"a person's\n")
+    old = (repo.read("x.loud") or b"").decode()
+    repo.edit("S1", "x.loud", old.replace("code\n", "coded\n"))
+    assert repo.commit("S1", code=4).left == {"x.loud": "filtered"}
+
+
 def test_required_filter_that_fails_is_refused(repo: Repo) -> None:
     _filter(repo, "false", required=True)
     repo.edit("S1", "x.loud", "quiet\n")
