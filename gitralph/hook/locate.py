@@ -75,7 +75,8 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
     if follow and os.path.islink(file):
         file = os.path.realpath(file)
     place = _place_of(os.path.dirname(file), environ)
-    if place is None and gitdir.is_in_git_dir(os.path.dirname(file)):
+    # a bare repository has no worktree, and nothing there is anybody's edit
+    if place is None and "/.git/" in file and gitdir.is_in_git_dir(os.path.dirname(file)):
         raise ForbiddenError("it lies inside a git dir")
     if place is None:
         raise NoWorktreeError("no worktree there")

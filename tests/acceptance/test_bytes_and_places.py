@@ -1,6 +1,7 @@
 """Bytes and conversions of whole files, and places that are not ours to commit."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -356,3 +357,16 @@ def test_with_git_dir_and_work_tree_a_path_means_the_one_in_that_worktree(
     repo.ralph("track", "--release", "--session", "S1", "--", "b", env=env, cwd=outside)
     assert repo.ralph("ls-files", "--session", "S1", env=env, cwd=outside).text == "a\n"
     assert repo.ralph("why", "../outside", env=env, cwd=outside, code=128).said
+
+
+@pytest.mark.parametrize("cwd", ["the bare repository", "elsewhere"])
+def test_an_edit_in_a_bare_repository_is_nobodys_and_nothing_is_said(
+    tmp_path: Path, environ: dict[str, str], cwd: str
+) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "hub.git")], check=True, env=environ)
+    place = Repo(tmp_path / "hub.git" if cwd == "the bare repository" else tmp_path, environ)
+    (tmp_path / "hub.git/b").write_text("two\n")
+    event = payloads.edit("S1", str(place.root), str(tmp_path / "hub.git/b"), "one\n", "two\n")
+    done = place.hook("generic", event)
+    assert (done.code, done.out, done.err) == (0, b"", b"")
+    assert not (tmp_path / "hub.git/ralph-sessions").exists()

@@ -370,6 +370,20 @@ def test_damage_is_told_with_file_and_line(home: Home, repo: Repo) -> None:
     assert said == b"not a record\n"
 
 
+@pytest.mark.parametrize("cut", [1, 40])
+def test_a_last_record_that_was_cut_off_is_told(home: Home, repo: Repo, cut: int) -> None:
+    """The refusal of a commit sends people here."""
+    home.ralph("install", "--agent", "claude-code")
+    for number in range(2):
+        repo.edit("S1", "a", f"text {number}\n")
+    (journal,) = (repo.state / "edits").iterdir()
+    journal.write_bytes(journal.read_bytes()[:-cut])
+    assert "'git ralph doctor' says where" in repo.run("commit", "--session", "S1", "-m", "x").said
+    home.cwd = repo.root
+    check = next(row for row in document(home, 0)["checks"] if row["check"] == "damaged records")
+    assert (check["ok"], check["detail"]) == (False, f"'{journal}' line 2")
+
+
 def test_when_an_agent_was_seen_last(home: Home, repo: Repo) -> None:
     home.ralph("install", "--agent", "claude-code")
     before, _ = samples.SAMPLES["claude-code"]("S1", str(repo.root), str(repo.root / "a"), "x")

@@ -157,12 +157,17 @@ def _intents(top: str) -> Check:
 
 
 def _records(top: str) -> Check:
-    """Check the edit journals of every worktree. A damaged line costs what it told, and nothing else."""
+    """Check the edit journals of every worktree. A damaged line costs what it told, and nothing else.
+
+    A last line that was cut off is one, too: whoever writes a record writes it in one piece.
+    """
     found = list[tuple[str, int]]()
     for here in over_time.worktrees(Layout(top, layout.MAIN)):
         for kept in over_time.journals(here):
             journal.replay(kept.journal, here)  # finds the records that do not lead to their texts
-            lines = sorted(kept.data.count(b"\n", 0, at) + 1 for at in set(kept.journal.damaged))
+            torn = {kept.journal.size} if kept.journal.length > kept.journal.size else set[int]()
+            damaged = {*kept.journal.damaged, *torn}
+            lines = sorted(kept.data.count(b"\n", 0, at) + 1 for at in damaged)
             found += [(kept.file, line) for line in lines]
     detail = ", ".join(f"'{path}' line {line}" for path, line in found[:_DAMAGE_SHOWN])
     if len(found) > _DAMAGE_SHOWN:
