@@ -268,14 +268,14 @@ def _only(ctx: Context, usage: str) -> str | None:
 
 
 def by_task(layout: Layout, plan: str, task: str) -> str:
-    """The one session of a plan's task. Raises Refused for several, UsageError for none."""
+    """The one session of a plan's task. Raises Refused for several, Fatal for none."""
     found = [
         str(record["session"])
         for record in sessions.records(layout)
         if record.get("plan") == plan and str(record.get("task")) == task
     ]
     if not found:
-        raise UsageError(f"no session has plan '{plan}' and task '{task}'", "git ralph session list")
+        raise Fatal(f"no session has plan '{plan}' and task '{task}'", "git ralph session list")
     if len(found) > 1:
         raise ambiguous(layout, found, COMMIT)
     return found[0]

@@ -167,7 +167,7 @@ def test_two_sessions_of_one_task_are_refused(repo: Repo) -> None:
 
 
 def test_no_such_task_is_refused(repo: Repo) -> None:
-    repo.ralph("commit", "--plan", "p.md", "--task", "9", "-m", "x", code=129)
+    repo.ralph("commit", "--plan", "p.md", "--task", "9", "-m", "x", code=128)
     repo.ralph("commit", "--plan", "p.md", "-m", "x", code=129)
 
 
