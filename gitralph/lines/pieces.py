@@ -435,8 +435,8 @@ class _Credits(_States):
             return self._is_held(line, key)
         if old == BASE or not self.weave.says(line) or not self._was_held(old, key):
             return self._was_held(old, key)
-        rows = self.changes.get(line, ())
-        return self._is_held(line, key) or (bool(rows) and self._was_held(rows[-1][0], key))
+        rows = self.changes.get(line, [])
+        return self._is_held(line, key) or any(self._was_held(taker, key) for taker, *_ in rows[-1:])
 
     def _is_in_head(self, line: int, key: str) -> bool:
         """Tell whether HEAD had a telling line when a step was recorded."""

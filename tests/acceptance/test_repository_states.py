@@ -320,9 +320,9 @@ def test_a_path_that_a_sparse_checkout_leaves_out_is_not_deleted(repo: Repo, how
     done = repo.commit("S1")
     assert done.paths == {"a": "M"}
     assert done.left == {"e/b": "gone"}
-    done = repo.ralph("commit", "--session", "S1", "-m", "x", "--whole-file", "--", "e/b")
-    assert "'e/b': gone: the checkout leaves it out" in done.said
-    assert "hint" not in done.said
+    said = repo.ralph("commit", "--session", "S1", "-m", "x", "--whole-file", "--", "e/b").said
+    assert "'e/b': gone: the checkout leaves it out" in said
+    assert "hint" not in said
     assert "e/b" in repo.git("ls-tree", "-r", "--name-only", "HEAD").split()
 
 
