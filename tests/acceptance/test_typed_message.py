@@ -1,5 +1,6 @@
 """What was typed into the editor is never lost; ``commit.cleanup`` tidies a message as git does."""
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -39,7 +40,8 @@ def test_what_was_typed_survives_a_refusal_and_the_message_names_the_file(
     repo.edit("S1", "a", MINE)
     if hook == "commit-msg":
         _hook(repo, "commit-msg", "exit 1")
-    else:  # each time the commit is about to land, the session has claimed one more path
+    else:  # one hook rewrites a file, and each time it did the session has claimed one more path
+        _hook(repo, "pre-commit", "echo more >> a")
         tool = " ".join(shlex.quote(word) for word in COMMAND)
         script = f"cd '{repo.root}'; unset GIT_INDEX_FILE; n=n$(date +%N); echo 1 > $n"
         _hook(repo, "commit-msg", f"{script}; {tool} track --session S1 $n")
@@ -49,7 +51,8 @@ def test_what_was_typed_survives_a_refusal_and_the_message_names_the_file(
     assert (tmp_path / "count").read_text() == "open\n"
     command = re.search(r"git ralph (commit --session generic-1 -F .*)", done.said)
     assert command is not None, done.said
-    (repo.root / ".git/hooks/commit-msg").unlink()
+    for name in os.listdir(repo.root / ".git/hooks"):
+        (repo.root / ".git/hooks" / name).unlink()
     repo.ralph(*shlex.split(command[1]))
     assert repo.git("log", "-1", "--format=%B").rstrip("\n") == f"Say why\n\nA long reason\n\n{SESSION}"
 

@@ -24,7 +24,7 @@ import pytest
 from filelock import FileLock
 
 from tests.support import runner, sealed, source
-from tests.support.archives import FIXTURES
+from tests.support.archives import FIXTURES, extract
 from tests.support.runner import Done
 from tests.support.size import FULL
 
@@ -151,7 +151,7 @@ def _made(top: Path) -> Versions:
     packed = ["git", "archive", OLD, "gitralph"]
     data = subprocess.run(packed, cwd=source.ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        tar.extractall(code, filter="data")
+        extract(tar, code)
     env = {**sealed.environment(top / "home"), "HOME": str(top / "there-home")}
     maker = [sys.executable, "-P", str(FIXTURES / "make_upgrade.py"), str(there)]
     its = {**env, "PYTHONPATH": str(code)}
