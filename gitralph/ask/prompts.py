@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from gitralph.ask.every_line import Finding
@@ -20,6 +21,8 @@ from gitralph.sessions import transcript_files, transcript_turns
 FOUND, GONE, UNKNOWN = "found", "gone", "unknown"
 # In characters. People paste whole logs into prompts.
 MOST = 10_000
+# In lines of a transcript: the first prompt is within them, and a long transcript is not read to its end.
+_BEGINNING = 1_000
 # The names of a tool call's id in transcripts. Most lines are searched only for these.
 _CALLS = re.compile(rb'"(?:id|call_id|callId|toolCallId|tool_use_id)"\s*:\s*"([^"\\]{1,200})"')
 _EDITS = frozenset(["edit", "delete", "rename"])
@@ -74,7 +77,7 @@ def first(ctx: Context, session: str) -> str | None:
     known = transcript_files.of(ctx, session)
     for path in known.paths if known.agent is not None else ():
         with suppress(OSError):
-            for raw in transcript_files.lines(path):
+            for raw in islice(transcript_files.lines(path), _BEGINNING):
                 found = _asked(known.agent or "", raw)
                 if found is not None:
                     return found[1]

@@ -101,7 +101,8 @@ def _in_place(
 ) -> Taken:
     # Where the file held others' lines too, the hook may have written about those.
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
-    ours = [path for path in ours if not _is_told(ctx, made, path, rewritten[path][1])]
+    edited = {path for path in ours if _is_told(ctx, made, path, rewritten[path][1])}
+    ours = [path for path in ours if path not in edited]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
     if not passed:
         raise _said_no(ctx, made, told)
@@ -110,6 +111,8 @@ def _in_place(
         raise MovedError
     _add(stage, ours)
     changed = _changed_entries(made, stage)
+    if not edited.isdisjoint(changed):  # the hook itself staged what was edited meanwhile
+        raise MovedError
     if all(path in made.entries and made.now.get(path) == made.entries[path] for path in changed):
         return Taken(changed)
     raise Failed(

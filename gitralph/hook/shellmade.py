@@ -181,9 +181,11 @@ class _Finder:
 
         So it is where a command commits, goes to another branch and works there.
         """
+        if head is None:  # git did not tell it in time
+            return False
         asked = [f"{commit}:{name}" for commit in hook_git.heads(self.place.git_dir)]
         found = hook_git.blobs(self.root, asked, self.environ, self.deadline)
-        old = shellsteps.lines_of([text]) - shellsteps.lines_of([head or b""])
+        old = shellsteps.lines_of([text]) - shellsteps.lines_of([head])
         return oid in found.values() and old.isdisjoint(shellsteps.lines_of([after or b""]))
 
     def _nearest(self, texts: tuple[bytes, ...], after: bytes | None) -> tuple[bool, bytes | None]:

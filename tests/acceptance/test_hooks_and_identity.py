@@ -240,6 +240,27 @@ def test_what_is_edited_while_the_hook_runs_is_for_the_next_commit(
     assert repo.blob(path) == late.encode()
 
 
+def test_another_sessions_edit_is_not_taken_from_a_hook_that_stages_the_file(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """As lint-staged does, where the edit arrives while the hook runs."""
+    event, once = tmp_path / "event", tmp_path / "once"
+    late = MINE.replace("line 3\n", "of S2\n")
+    event.write_bytes(payloads.encode(payloads.edit("S2", str(repo.root), "a", MINE, late)))
+    hook = " ".join(f"'{word}'" for word in (*COMMAND, "hook", "generic"))
+    _hook(
+        repo,
+        "pre-commit",
+        f"[ -e '{once}' ] && exit 0\ntouch '{once}'\n"
+        f"(unset GIT_INDEX_FILE; cd '{repo.root}'; sed -i 's/line 3$/of S2/' a; {hook} < '{event}')\n"
+        "git add a",
+    )
+    repo.edit("S1", "a", MINE)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert repo.blob("a") == MINE.encode()
+    assert repo.pending("S2") == ["a"]
+
+
 def _who(repo: Repo) -> str:
     return repo.git("log", "-1", "--format=%an <%ae> / %cn <%ce>")
 

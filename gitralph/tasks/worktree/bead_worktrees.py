@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gitralph.base import gitdir, ids, lost_worktree
 from gitralph.base.errors import Fatal
+from gitralph.base.layout import MAIN
 from gitralph.git import worktrees
 from gitralph.git.context import Context, state_layout
 from gitralph.git.run import GitError
@@ -91,6 +92,8 @@ def _at_work(trees: Trees, bead: str, row: WorktreeEntry | None) -> tuple[str, .
 
 def bead_at(ctx: Context, token: object) -> str | None:
     """The bead whose worktree has this token, None for any other worktree."""
+    if token in (None, MAIN):
+        return None
     trees = where.open_trees(ctx)
     for name in _names(trees):
         place = gitdir.discover(os.path.realpath(trees.path(name)))
