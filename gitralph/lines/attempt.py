@@ -67,9 +67,9 @@ class Attempt:
 
     def is_written_over(self, line: int) -> bool:
         """Tell whether a line that is in neither HEAD nor the file is committed from the record (rule 4)."""
-        known, unit = self.known, self.known.brought_by(line)
-        goes = line > NEWLINE and self.takes(unit) and not self.counts(known.unit(line))
-        return goes and unit not in self.offered and self.past.is_covered(line)
+        unit, killer = self.known.brought_by(line), self.known.unit(line)
+        goes = line > NEWLINE and self.takes(unit) and not self.counts(killer)
+        return goes and not {unit, killer} & self.offered and self.past.is_covered(line)
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.

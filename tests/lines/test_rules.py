@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gitralph.base.kinds import Kind
+from gitralph.lines.attempt import WORDS
+from gitralph.lines.choose import separate
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
@@ -242,3 +245,19 @@ def test_what_stands_inside_a_block_that_was_taken_back_goes_alone(who: str | No
     world.swap("a", b"one of a\nother words\ntwo of a\n", b"other words\n")
     assert world.ask("a").text == TEN
     assert world.commit(who or UNRECORDED).text == TEN.replace(line(5), line(5) + b"other words\n")
+
+
+def test_an_older_version_is_not_committed_where_the_sessions_own_command_may_have_replaced_it() -> None:
+    """Two windows overlapped, so nobody knows who changed the line: perhaps it took its own word back."""
+    first, perhaps, then = b"one\nlight grey\n", b"one\ndark grey\n", b"one\ndark blue\n"
+    steps = [
+        Step("0", "S1", b"one\n", first, by_shell=True),
+        Step("g:1", None, first, perhaps, offered=True),
+        Step("1", "S2", perhaps, then),
+    ]
+    answer = separate(b"one\n", steps, then, owners={"S1"}, follow=WORDS)
+    assert answer.text == b"one\n"
+    assert [note.why.kind for note in answer.notes] == [Kind.LEFT_TO_NOBODY]
+    # what a person changed is no word of the session's taken back
+    person = [steps[0], steps[1]._replace(offered=False), steps[2]]
+    assert separate(b"one\n", person, then, owners={"S1"}, follow=WORDS).text != b"one\n"
