@@ -243,6 +243,8 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     units |= {known.brought_by(x) for unit in followed for x in known.taken(unit)} & choice.own
     told = followed - choice.formatted.keys()
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | told}
+    if choice.included:
+        who |= _whose_words(choice, units)
     notes = (
         *said.notes(choice, followed),
         *said.lost(choice, steps, held),
@@ -251,6 +253,18 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
+
+
+def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
+    """Who wrote lines of which a word goes along in what replaced them: nobody will bring these any more."""
+    known, found = choice.known, set[str]()
+    for unit in units:
+        said = known.words(known.births(unit))
+        for line in filter(known.is_history, known.taken(unit)):
+            owner = choice.weave.units[known.born_by(line)].owner
+            if owner is not None and known.born_by(line) not in choice.own and known.words([line]) & said:
+                found.add(owner)
+    return found
 
 
 def _text(choice: Attempt, shown: list[int]) -> bytes:

@@ -112,6 +112,21 @@ def test_include_a_gap() -> None:
     assert answer.text == TEN.replace(line(4), b"alpha beta zeta delta\n")
 
 
+def test_who_wrote_words_that_are_included_is_named() -> None:
+    """A rebase put another line there, a stash the session's one back: nobody else will commit its words."""
+    world = World(TEN)
+    world.swap("s1", line(10), line(10) + b"light grey\n")
+    world.head = TEN + b"from upstream\n"
+    world.user(world.head)
+    world.swap("s3", line(2), b"two by s3\n")
+    world.head = world.disk
+    world.user(TEN + b"light grey\n")
+    world.swap("s2", b"light grey\n", b"light blue\n")
+    answer = world.commit("s2", include=True)
+    assert answer.includes == ("s1", UNRECORDED)
+    assert b"light blue\n" in (answer.text or b"")
+
+
 def test_adjacent_lines() -> None:
     world = World(numbered(20))
     world.swap("s1", line(10), b"ten by s1\n")
