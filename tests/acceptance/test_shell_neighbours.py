@@ -108,9 +108,15 @@ def test_an_edit_that_was_denied_is_over_with_its_turn(repo: Repo, event: str) -
     assert repo.commit("S1").paths == {"a": "M"}
 
 
+@pytest.mark.parametrize("more", [0, 3000])
 @pytest.mark.parametrize("first", ["the command", "the edit"])
-def test_of_a_command_only_the_line_that_another_changed_meanwhile_is_nobodys(repo: Repo, first: str) -> None:
-    """V3: the rest of the command's change is its own."""
+def test_of_a_command_only_the_line_that_another_changed_meanwhile_is_nobodys(
+    repo: Repo, first: str, more: int
+) -> None:
+    """V3: the rest of the command's change is its own, also in a long file."""
+    rest = "".join(f"{n} of many\n" for n in range(more))
+    repo.write("a", TEN + rest)
+    repo.commit_all("long") if more else None
     shell = Shell(repo, "S1").begin()
     if first == "the command":
         shell.work("sed -i 's/^line 2$/two/; s/^line 9$/nine by shell/' a")
@@ -120,7 +126,7 @@ def test_of_a_command_only_the_line_that_another_changed_meanwhile_is_nobodys(re
         shell.work("sed -i 's/^line 2$/two/; s/^nine$/nine by shell/' a")
     shell.end()
     repo.commit("S1")
-    assert _text(repo, "a") == TEN.replace("line 2\n", "two\n")
+    assert _text(repo, "a") == TEN.replace("line 2\n", "two\n") + rest
     assert repo.run("commit", "--session", "S2", "-m", "x").code in (0, 4)
     assert "nine by shell" not in _text(repo, "a")
 
