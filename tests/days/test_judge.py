@@ -81,6 +81,20 @@ def test_who_moves_a_file_back_brings_the_lines_that_head_had_there() -> None:
     assert truth.moved_from("h") == ("s3", "f", frozenset())
 
 
+def test_a_correction_that_lies_in_a_stash_is_one_under_the_new_name() -> None:
+    """A person adds a line among s1's, git takes all of them away, s1 moves the file, git brings it back."""
+    truth, base = Truth(), ("x_0_0", "x_0_4")
+    written = ("x_0_0", "x_1_0", "x_1_4", "x_0_4")
+    among = ("x_0_0", "x_1_0", "h_2_0", "x_1_4", "x_0_4")
+    truth.observe(0, "base", {}, {"f": base})
+    for step, (actor, old, new) in enumerate(
+        [("s1", base, written), ("h", written, among), ("git", among, base)], 1
+    ):
+        truth.observe(step, actor, {"f": old}, {"f": new})
+    truth.observe(4, "s1", {"f": base}, {"g": base})
+    assert truth.corrects["g", "h_2_0"] == {"s1"}
+
+
 @pytest.mark.parametrize("who", ["s1", "s2"])
 def test_who_moves_a_file_on_brings_the_lines_that_head_had_where_he_took_it(who: str) -> None:
     truth, text = Truth(), ("x_0_0", "x_0_4")

@@ -158,9 +158,12 @@ class Truth:
             if (edit.actor[:1] == "s" and (edit.actor != actor or not edit.put))
             or self.corrects.get((old, token))
         }
-        books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead, self.corrects]
+        books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead]
         wanted = {(old, token): (new, token) for token in theirs - {FILE}}
-        return [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
+        found = [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
+        # a correction that lies in a stash may come back under the new name
+        corrected = {(new, token): names for (path, token), names in self.corrects.items() if path == old}
+        return [*found, (self.corrects, corrected)]
 
     def _observe(self, step: int, actor: str, before: Files, after: Files) -> None:
         # a file that git brings back where a session had moved it leaves as it had left
