@@ -118,7 +118,9 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\""""
     # What was taken back is staged: a next commit must not take it again.
     rest = f" && git reset -q{given}"
-    output.hint(f"{back}git ralph commit --mine{message}{given}{rest}  # only what is yours, instead")
+    # what waits for a session would refuse all of it, and the commit is taken back by then
+    mine = f"git ralph commit --mine --skip-entangled{message}{given}"
+    output.hint(f"{back}{mine}{rest}  # only what is yours, instead")
     return OK
 
 

@@ -310,8 +310,9 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
             return note.why.kind not in STAYS_OUT
         if note.why.kind in LEFT_OUT and are_committed(scene, state, note.units):
             return False
+        is_once = note.why.kind in LEFT_OUT or note.why.kind is Kind.REMOVAL_STAYS
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
-        return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
+        return not is_once or is_fresh or commit_log.row_of(note.why) not in said
 
     notes = list(filter(is_news, found.notes))
     told = {unit for note in notes if note.why.kind is not Kind.REMOVAL_STAYS for unit in note.units}

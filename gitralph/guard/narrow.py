@@ -15,7 +15,7 @@ from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage, shell_staging
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, own_commit, plan
-from gitralph.decide.decision import Left
+from gitralph.decide.decision import Left, Note
 from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
@@ -264,6 +264,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
     todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
+    commit.log_void(ctx, made)
     return _notes(ctx, job, made)
 
 
@@ -380,10 +381,17 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
         is_sure = bool(offered) and all(left.reason == decision.SHELL for left in offered)
         shell = [_with_shell(ctx, job)] if is_sure else []
         raise Refused(
-            f"nothing of session '{ctx.called(job.session)}' is in this commit",
+            f"nothing of session '{ctx.called(job.session)}' is in this commit{_reason(ctx, job, made)}",
             *shell,
             "git ralph status  # what it has pending",
         )
+
+
+def _reason(ctx: Context, job: _Job, made: Draft) -> str:
+    """What became of the session's lines in the first of these paths where that is known."""
+    notes = [note for note in made.notes if note.path in job.paths]
+    notes += [Note(one.path, one.why, one.lines) for one in made.left if one.path in job.paths]
+    return "".join(f"; {each}" for each in sentences.told(ctx.layout, notes)[:1])
 
 
 # --- the index that git reads ---

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gitralph.base.kinds import Kind
 from gitralph.lines.attempt import Attempt
+from gitralph.lines.pieces import Held
 from gitralph.lines.terms import GAP, Step
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 
@@ -38,8 +39,8 @@ class _Run(NamedTuple):
 class Bonds:
     """Finds the bonds of an attempt, as it stands each time."""
 
-    def __init__(self, choice: Attempt, steps: Sequence[Step]) -> None:
-        self.choice, self.past = choice, choice.past
+    def __init__(self, choice: Attempt, steps: Sequence[Step], held: Held = lambda _: ()) -> None:
+        self.choice, self.past, self.held = choice, choice.past, held
         self.known, self.weave = choice.known, choice.weave
         self.over = _old_copies(steps)
         self._runs = dict[int, _Run]()
@@ -264,8 +265,9 @@ class Bonds:
             place = [] if line in seen else self._place_of(line, known.on_disk)
             seen.update(place)
             back = [x for x in place if known.is_added(x) and self.weave.says(x)]
-            if not self.choice.counts(self.weave.hunks[known.foreign].unit):
-                back = [x for x in back if self.weave.content(x) in known.were_in_head]
+            if back and not self.choice.counts(self.weave.hunks[known.foreign].unit):
+                passed = known.were_in_head.union(self.held(GAP))  # also what it had only between two edits
+                back = [x for x in back if self.weave.content(x) in passed]
             found |= dict.fromkeys(back, unknown.intersection(place))
         return found
 

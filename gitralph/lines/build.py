@@ -6,11 +6,11 @@ units with the same names. This module must not look at HEAD or at commits.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks, leading
+from gitralph.lines.linediff import Range, hunks, leading, paired
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, slide_to_own
 from gitralph.lines.text import (
@@ -154,7 +154,10 @@ class Folding:
             ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
             ranges = [piece for each in ranges for piece in self._around_returned(each, fresh)]
             ranges = [
-                piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
+                piece
+                for each in ranges
+                for part in self._by_owner(each, fresh)
+                for piece in self._by_pop(part)
             ]
         return ranges, fresh
 
@@ -242,22 +245,26 @@ class Folding:
             and weave.owner_of(ops[-2] >> 1) is not None
         )
 
-    def _by_owner(self, each: Range) -> list[Range]:
-        """Split a gap where it goes from one owner's lines to another's, line for line.
+    def _by_owner(self, each: Range, fresh: list[int]) -> list[Range]:
+        """Split a gap where it goes from one owner's lines to another's, as far as the lines pair.
 
         Example: a formatter rewrites lines of two sessions at once; each session may take its own (see
-        `follow`). Where lines do not pair one to one, nobody can say which line became which.
+        `follow`).
         """
         low_old, high_old, low_new, high_new = each
-        # A formatter that joins or splits lines leaves no pairs to go by.
-        if high_old - low_old != high_new - low_new:
-            return [each]
         weave = self.weave
         births = [weave.birth[atom] for atom in weave.shown[low_old:high_old]]
         makers = [(birth == BASE, weave.owner_of(birth)) for birth in births]
-        cuts = [at for at in range(1, len(makers)) if makers[at] != makers[at - 1]]
-        rims = [0, *cuts, len(makers)]
-        return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
+        if len(set(makers)) < 2 or low_new == high_new:
+            return [each]
+        old = [weave.content(atom) for atom in weave.shown[low_old:high_old]]
+        parts = paired(old, [weave.texts[line] for line in fresh[low_new:high_new]])
+        out = list[Range]()
+        for _, some in groupby(parts, lambda part: frozenset(makers[part[0] : part[1]])):
+            first, *rest = some
+            last = rest[-1] if rest else first
+            out.append((low_old + first[0], low_old + last[1], low_new + first[2], low_new + last[3]))
+        return out
 
     def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
         """Put one hunk into the weave."""

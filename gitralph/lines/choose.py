@@ -85,7 +85,7 @@ def separate(
     known = pieces(base, disk, steps, held, heads, has, exists=head is not None)
     choice = Attempt(known, owners, steps)
     choice.begin(follow)
-    bonds = Bonds(choice, steps)
+    bonds = Bonds(choice, steps, held)
     unmet, skipped = list[Bond](), set[int]()
     while True:
         found = list(bonds.find())

@@ -11,9 +11,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from gitralph.lines.gotoh import OldLine, best_pairs
+from gitralph.lines.text import all_words, words
 
 Range = tuple[int, int, int, int]
 """A hunk: old lines [0] to [1] become new lines [2] to [3], counted from 0, ends excluded."""
@@ -49,6 +50,28 @@ def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 def leading(found: list[bool]) -> int:
     """Count how many values are true before the first that is not."""
     return found.index(False) if False in found else len(found)
+
+
+def paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
+    """Return a hunk in parts, in each of which the same words stand; whole where nobody can tell the parts.
+
+    Lines of equal number pair one to one, whatever they say. A formatter that wraps lines keeps their words
+    in order, so two lines part where both texts have as many words before them. A line without a word goes
+    with the one above it.
+    """
+    if len(old) == len(new):
+        return [(at, at + 1, at, at + 1) for at in range(len(old))]
+    if all_words(old) != all_words(new):
+        return [(0, len(old), 0, len(new))]
+    starts, ends = _starts(old), _starts(new)
+    cuts = [(0, 0), *((starts[n], ends[n]) for n in starts if n and n in ends), (len(old), len(new))]
+    return [(a, b, c, d) for (a, c), (b, d) in pairwise(cuts)]
+
+
+def _starts(lines: Sequence[bytes]) -> dict[int, int]:
+    """Map how many words stand before a line with a word to the line's index."""
+    counts = [len(words(line)) for line in lines]
+    return {n - counts[at]: at for at, n in enumerate(accumulate(counts)) if counts[at]}
 
 
 def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[Range]:

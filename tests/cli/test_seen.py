@@ -505,7 +505,7 @@ def test_a_plain_commit_that_the_guard_refuses(day: Repo) -> None:
         [main aaaaaaa] mine
          3 files changed, 4 insertions(+), 4 deletions(-)
         warning: this commit takes lines that live sessions did not commit yet: 'generic-1': 1 line in 'a'; 'generic-2': 1 line in 'a', 1 line in 'b'
-        hint: git reset --soft 'HEAD@{1}' && git ralph commit --mine -m "$(git log -1 --format=%B 'HEAD@{1}')" -- a b u && git reset -q -- a b u  # only what is yours, instead
+        hint: git reset --soft 'HEAD@{1}' && git ralph commit --mine --skip-entangled -m "$(git log -1 --format=%B 'HEAD@{1}')" -- a b u && git reset -q -- a b u  # only what is yours, instead
         """,
     )
 

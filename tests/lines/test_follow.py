@@ -4,7 +4,8 @@ import pytest
 
 from gitralph.base.kinds import Kind
 from gitralph.lines.choose import separate
-from gitralph.lines.terms import LEFT_OUT, Step
+from gitralph.lines.formatting import told_apart
+from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
 
 
 def test_a_correction_of_a_line_that_its_session_rewrote_and_put_back_is_followed() -> None:
@@ -146,3 +147,34 @@ def test_lines_of_a_moved_file_do_not_come_where_a_person_put_the_old_ones_back(
         there, [Step("0", "S1", there, came, came=frozenset(came.split(b"\n")))], back, owners={"S1"}
     )
     assert answer.text == there
+
+
+CALL = b"    totals = sum_of(items, rates)\n"
+LONGER = b"    totals = sum_of(items, rates, currency=wanted, discount=given)\n"
+WRAPPED = b"    totals = sum_of(\n        items, rates, currency=wanted, discount=given\n    )\n"
+
+
+def test_a_formatter_that_wraps_a_line_and_changes_the_one_below_is_followed_for_the_line_alone() -> None:
+    """The words say which line became which: the session takes its line, the person the one below."""
+    head = b"def total():\n" + CALL + b"    return round( totals )\n"
+    disk = b"def total():\n" + WRAPPED + b"\n    return round(totals)\n"
+    steps = [Step("0", "S1", head, head.replace(CALL, LONGER))]
+    answer = separate(head, steps, disk, owners={"S1"})
+    assert answer.text == b"def total():\n" + WRAPPED + b"\n    return round( totals )\n"
+    assert [note.why.kind for note in answer.notes] == [Kind.CORRECTED]
+    assert separate(answer.text, steps, disk, owners={UNRECORDED}).text == disk
+
+
+def test_a_session_s_formatter_over_anothers_line_takes_its_own_alone() -> None:
+    """S2's line is wrapped by a command of S1's, which also changed the line below: each takes its own."""
+    head = b"def total():\n" + CALL + b"    return round( totals )\n"
+    before = head.replace(CALL, LONGER)
+    disk = b"def total():\n" + WRAPPED + b"    return round(totals)\n"
+    steps = [Step("0", "S2", head, before), Step("1", "S1", before, disk, by_shell=True)]
+    steps = told_apart(steps, lambda _: set(head.splitlines()))
+    assert separate(head, steps, disk, owners={"S2"}).text == disk.replace(
+        b"round(totals)", b"round( totals )"
+    )
+    assert separate(head, steps, disk, owners={"S1"}).text == head.replace(
+        b"round( totals )", b"round(totals)"
+    )
