@@ -197,6 +197,20 @@ def test_an_empty_result_is_stopped(shared: Repo, form: str) -> None:
     _whole(shared)
 
 
+def test_what_became_of_the_lines_is_said_where_nothing_goes_and_else_once(begun: Repo) -> None:
+    """S1's line in ``h`` is gone, by a person: the refusal says it, and of later commits the first."""
+    begun.edit("S1", "h", ten(l3="two", l9="one"))
+    begun.write("h", ten(l3="two", l9="all other words"))
+    gone = "'h' line 9: what this session wrote there was changed or removed by somebody without a session"
+    assert gone in commit_as(begun, "S1", "--", "h", code=1).said
+    said = []
+    for number in (1, 2):
+        begun.edit("S1", "g", ten(l3="one", l7=f"turn {number}"))
+        said.append(commit_as(begun, "S1", "--", "g", "h").said)
+    assert [gone in each for each in said] == [True, False]
+    assert begun.changes() == {"g": "M"}
+
+
 def test_what_only_its_shell_changed_is_left_out_with_the_way_to_take_it(shared: Repo) -> None:
     """An offer, as everywhere: beside its own lines, and where that is all there is; no other's change is."""
     shells.run(shared, "S1", "echo made > made")
