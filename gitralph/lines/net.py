@@ -96,7 +96,8 @@ def caught(
     # A person gave these lines alone: what stands between and behind them stays out.
     alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes, _ in rows if takes]
     own += [Step("", who, old, b"".join([line + b"\n" for line in lines])) for who, old, lines in alone]
-    return out_of_place(head, text, disk, own, True)
+    # where everything is recorded, git took nothing away
+    return out_of_place(head, text, disk, own, any(owner is None for owner, *_ in changes))
 
 
 def _counted(

@@ -410,3 +410,13 @@ def test_a_removal_is_the_persons_who_put_a_part_of_what_it_took_back() -> None:
     found = separate(TEN, made, TEN.replace(line(4), b""), owners={"s1"})
     assert found.text == TEN
     assert kinds(found.notes) == {Kind.LEFT_TO_NOBODY, Kind.REMOVAL_STAYS}
+
+
+def test_equal_lines_that_another_session_changed_as_well_go_from_the_record() -> None:
+    """Everything is recorded, so nobody took them away but that session: the first goes, then the other."""
+    world = World(b"def view(req):\n    load(req)\n\ndef edit(req):\n    load(req)\n")
+    world.edit("s1", (world.disk or b"").replace(b"(req)\n", b"(req, lock=True)\n"))
+    world.edit("s2", (world.disk or b"").replace(b"load", b"get"))
+    first = (world.head or b"").replace(b"(req)\n", b"(req, lock=True)\n")
+    assert world.commit("s1").text == first
+    assert world.commit("s2").text == world.disk
