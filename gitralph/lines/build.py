@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks, leading, paired
+from gitralph.lines.linediff import Range, hunks, leading, paired, rim
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, slide_to_own
 from gitralph.lines.text import (
@@ -248,8 +248,8 @@ class Folding:
     def _by_owner(self, each: Range, fresh: list[int]) -> list[Range]:
         """Split a gap where it goes from one owner's lines to another's, as far as the lines pair.
 
-        Example: a formatter rewrites lines of two sessions at once; each session may take its own (see
-        `follow`).
+        Examples: a formatter rewrites lines of two sessions at once; each session may take its own (see
+        `follow`). A person corrects a session's last line and goes on with the lines of HEAD below it.
         """
         low_old, high_old, low_new, high_new = each
         weave = self.weave
@@ -258,7 +258,13 @@ class Folding:
         if len(set(makers)) < 2 or low_new == high_new:
             return [each]
         old = [weave.content(atom) for atom in weave.shown[low_old:high_old]]
-        parts = paired(old, [weave.texts[line] for line in fresh[low_new:high_new]])
+        new = [weave.texts[line] for line in fresh[low_new:high_new]]
+        parts = paired(old, new)
+        is_own = [owner is not None for _, owner in makers]
+        cuts = [at for at in range(1, len(makers)) if is_own[at] != is_own[at - 1]]
+        # where sessions' lines stand on both sides, either might be the rest of the other
+        if len(parts) == 1 and len(cuts) == 1:
+            parts = rim(old, new, cuts[0], is_own[0])
         out = list[Range]()
         for _, some in groupby(parts, lambda part: frozenset(makers[part[0] : part[1]])):
             first, *rest = some

@@ -68,6 +68,24 @@ def paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     return [(a, b, c, d) for (a, c), (b, d) in pairwise(cuts)]
 
 
+def rim(old: Sequence[bytes], new: Sequence[bytes], cut: int, is_above: bool) -> list[Range]:
+    """Return a hunk in two parts: the old lines above `cut`, or those below it, and the others.
+
+    Whole where not each of these lines keeps half of its words in the line that stands in its place.
+    """
+    ends = len(old), len(new)
+    at = cut if is_above else len(new) - len(old) + cut
+    pairs = zip(old[:cut], new, strict=False) if is_above else zip(old[cut:], new[max(at, 0) :], strict=False)
+    if not 0 <= at <= len(new) or not all(_is_version(*pair) for pair in pairs):
+        return [(0, ends[0], 0, ends[1])]
+    return [(0, cut, 0, at), (cut, ends[0], at, ends[1])]
+
+
+def _is_version(old: bytes, new: bytes) -> bool:
+    said, says = set(words(old)), set(words(new))
+    return bool(said) and 2 * len(said & says) >= max(len(said), len(says))
+
+
 def _starts(lines: Sequence[bytes]) -> dict[int, int]:
     """Map how many words stand before a line with a word to the line's index."""
     counts = [len(words(line)) for line in lines]

@@ -178,3 +178,31 @@ def test_a_session_s_formatter_over_anothers_line_takes_its_own_alone() -> None:
     assert separate(head, steps, disk, owners={"S1"}).text == head.replace(
         b"round( totals )", b"round(totals)"
     )
+
+
+FIXED = LONGER.replace(b"given", b"granted")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rest"),
+    [
+        (b"%s    print(totals)\n", b"%s    log(totals)\n    show(totals)\n", b"    print(totals)\n"),
+        (
+            b"    rates = known(request)\n%s",
+            b"    who = request\n    rates = look(who)\n%s",
+            b"    rates = known",
+        ),
+    ],
+    ids=["below", "above"],
+)
+def test_who_corrects_a_line_and_changes_the_head_s_beside_it_corrects_the_line(
+    old: bytes, new: bytes, rest: bytes
+) -> None:
+    """In one stroke, and with more lines than before: what keeps half of its words is the session's."""
+    head, edited, disk = (
+        b"def total():\n" + x + b"    return 1\n" for x in (old % CALL, old % LONGER, new % FIXED)
+    )
+    answer = separate(head, [Step("0", "S1", head, edited)], disk, owners={"S1"})
+    assert answer.text == head.replace(CALL, FIXED)
+    assert rest in answer.text
+    assert separate(answer.text, [Step("0", "S1", head, edited)], disk, owners={UNRECORDED}).text == disk

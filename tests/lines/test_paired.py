@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.lines.linediff import paired
+from gitralph.lines.linediff import paired, rim
 from gitralph.lines.text import all_words
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"a b", b"", b"}", b"(c", b"b, a"]), max_size=6)
@@ -31,3 +31,11 @@ def test_the_parts_are_the_whole_and_say_the_same(old: list[bytes], new: list[by
     assert [at for _, _, c, d in parts for at in range(c, d)] == list(range(len(new)))
     if len(old) != len(new) and all_words(old) == all_words(new):
         assert all(all_words(old[a:b]) == all_words(new[c:d]) for a, b, c, d in parts)
+
+
+def test_the_lines_on_one_side_part_where_each_is_a_version_of_what_was() -> None:
+    old, new = [b"sum(one, two)", b"other words"], [b"sum(one, three)", b"not alike", b"at all"]
+    assert rim(old, new, 1, is_above=True) == [(0, 1, 0, 1), (1, 2, 1, 3)]
+    assert rim(old[::-1], new[::-1], 1, is_above=False) == [(0, 1, 0, 2), (1, 2, 2, 3)]
+    assert rim(old[::-1], new, 1, is_above=False) == [(0, 2, 0, 3)]
+    assert rim([b"one", b"two", b"three"], [b"three"], 1, is_above=False) == [(0, 3, 0, 1)]
