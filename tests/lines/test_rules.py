@@ -9,7 +9,7 @@ from gitralph.lines.attempt import WORDS
 from gitralph.lines.choose import separate
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
-from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Step
+from gitralph.lines.terms import GAP, LEFT_OUT, UNRECORDED, Step
 from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
@@ -261,3 +261,26 @@ def test_an_older_version_is_not_committed_where_the_sessions_own_command_may_ha
     # what a person changed is no word of the session's taken back
     person = [steps[0], steps[1]._replace(offered=False), steps[2]]
     assert separate(b"one\n", person, then, owners={"S1"}, follow=WORDS).text != b"one\n"
+
+
+def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
+    """Both committed, a person corrected the second and reverts it: the first does not come beside it."""
+    base, first = b"one\ntwo\n", b"red green blue\n"
+    then, now = b"red black blue\n", b"red black white\n"
+    steps = [
+        Step("0", "S2", base, base + first, head="x", seen=True, alone=True),
+        Step("1", "S1", base + first, base + then, head="x", seen=True, alone=True),
+    ]
+    old = set(base.splitlines())
+    answer = separate(
+        base + now,
+        steps,
+        base + first,
+        owners={"S2"},
+        follow=WORDS,
+        held=lambda key: old | {first.strip()} if key == GAP else old,
+        heads=lambda: {base},
+        has=lambda _: old,
+    )
+    assert [one.reason for one in answer.left] == ["stale"]
+    assert answer.refused
