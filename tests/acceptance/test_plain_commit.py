@@ -211,6 +211,17 @@ def test_what_became_of_the_lines_is_said_where_nothing_goes_and_else_once(begun
     assert begun.changes() == {"g": "M"}
 
 
+def test_a_removal_that_stays_is_told_once(begun: Repo) -> None:
+    """A person put other words in the place of S1's line, which had replaced one of HEAD."""
+    begun.edit("S1", "h", ten(l3="two", l9="one"))
+    begun.write("h", ten(l3="two", l9="all other words"))
+    said = []
+    for number in (1, 2, 3):
+        begun.edit("S1", "g", ten(l3="one", l7=f"turn {number}"))
+        said.append(begun.ralph("commit", "--session", "S1", "-m", "x").said)
+    assert sum("what this session removed there stays" in each for each in said) == 1
+
+
 def test_what_only_its_shell_changed_is_left_out_with_the_way_to_take_it(shared: Repo) -> None:
     """An offer, as everywhere: beside its own lines, and where that is all there is; no other's change is."""
     shells.run(shared, "S1", "echo made > made")
