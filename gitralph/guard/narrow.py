@@ -261,10 +261,11 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     narrow = _wanted(job, made)
     todo.swapped = [land.row(p, back.changes.get(p, _staged_at(job, made, p)), e) for p, e in narrow.items()]
     todo.swapped += [land.row(p, e, back.old[p]) for p, e in back.changes.items() if p not in narrow]
+    void = [one for one in made.outcomes if one.void]
     todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
+    todo.lines += land.log_lines(ctx.layout, made.head.name, None, void)  # each is noted once
     todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
-    commit.log_void(ctx, made)
     return _notes(ctx, job, made)
 
 

@@ -68,11 +68,11 @@ class Attempt:
     def is_written_over(self, line: int) -> bool:
         """Tell whether a line that is in neither HEAD nor the file is committed from the record (rule 4)."""
         known, unit, killer = self.known, self.known.brought_by(line), self.known.unit(line)
-        goes = line > NEWLINE and self.takes(unit) and not self.counts(killer)
-        is_hidden = killer in self.offered and not any(map(known.on_disk, known.births(killer)))
-        if unit in self.offered or is_hidden:
+        if line <= NEWLINE or not self.takes(unit) or self.counts(killer) or unit in self.offered:
+            return False
+        if killer in self.offered and not any(map(known.on_disk, known.births(killer))):
             return False  # perhaps the session's own command took the line away, and nothing shows that
-        return goes and self.past.is_covered(line)
+        return self.past.is_covered(line)
 
     def still_means(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the removals of a piece still hold.

@@ -266,8 +266,9 @@ class Bonds:
             seen.update(place)
             back = [x for x in place if known.is_added(x) and self.weave.says(x)]
             if back and not self.choice.counts(self.weave.hunks[known.foreign].unit):
-                passed = known.were_in_head.union(self.held(GAP))  # also what it had only between two edits
-                back = [x for x in back if self.weave.content(x) in passed]
+                ever = self.held(GAP)  # also what it had only between two edits
+                texts = {x: self.weave.content(x) for x in back}
+                back = [x for x in back if texts[x] in known.were_in_head or texts[x] in ever]
             found |= dict.fromkeys(back, unknown.intersection(place))
         return found
 

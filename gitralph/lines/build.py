@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks, leading, paired, rim
+from gitralph.lines.linediff import Range, hunks, leading, paired, parted
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, slide_to_own
 from gitralph.lines.text import (
@@ -264,7 +264,7 @@ class Folding:
         cuts = [at for at in range(1, len(makers)) if is_own[at] != is_own[at - 1]]
         # where sessions' lines stand on both sides, either might be the rest of the other
         if len(parts) == 1 and len(cuts) == 1:
-            parts = rim(old, new, cuts[0], is_own[0])
+            parts = parted(old, new, cuts[0], is_own[0])
         out = list[Range]()
         for _, some in groupby(parts, lambda part: frozenset(makers[part[0] : part[1]])):
             first, *rest = some

@@ -68,7 +68,7 @@ def paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     return [(a, b, c, d) for (a, c), (b, d) in pairwise(cuts)]
 
 
-def rim(old: Sequence[bytes], new: Sequence[bytes], cut: int, is_above: bool) -> list[Range]:
+def parted(old: Sequence[bytes], new: Sequence[bytes], cut: int, is_above: bool) -> list[Range]:
     """Return a hunk in two parts: the old lines above `cut`, or those below it, and the others.
 
     Whole where not each of these lines keeps half of its words in the line that stands in its place.

@@ -96,8 +96,13 @@ def caught(
     # A person gave these lines alone: what stands between and behind them stays out.
     alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes, _ in rows if takes]
     own += [Step("", who, old, b"".join([line + b"\n" for line in lines])) for who, old, lines in alone]
-    # where everything is recorded, git took nothing away
-    return out_of_place(head, text, disk, own, any(owner is None for owner, *_ in changes))
+    return out_of_place(head, text, disk, own, _is_unsure(changes, rows))
+
+
+def _is_unsure(changes: Sequence[Change], own: Sequence[Change]) -> bool:
+    """Tell whether nobody recorded who took lines away that some changes brought: it may have been git."""
+    gone = {line for owner, old, new, *_ in changes if owner is None for line in difference(old, new)[0]}
+    return bool(gone) and any(not gone.isdisjoint(difference(old, new)[1]) for _, old, new, *_ in own)
 
 
 def _counted(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.lines.linediff import paired, rim
+from gitralph.lines.linediff import paired, parted
 from gitralph.lines.text import all_words
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"a b", b"", b"}", b"(c", b"b, a"]), max_size=6)
@@ -35,7 +35,7 @@ def test_the_parts_are_the_whole_and_say_the_same(old: list[bytes], new: list[by
 
 def test_the_lines_on_one_side_part_where_each_is_a_version_of_what_was() -> None:
     old, new = [b"sum(one, two)", b"other words"], [b"sum(one, three)", b"not alike", b"at all"]
-    assert rim(old, new, 1, is_above=True) == [(0, 1, 0, 1), (1, 2, 1, 3)]
-    assert rim(old[::-1], new[::-1], 1, is_above=False) == [(0, 1, 0, 2), (1, 2, 2, 3)]
-    assert rim(old[::-1], new, 1, is_above=False) == [(0, 2, 0, 3)]
-    assert rim([b"one", b"two", b"three"], [b"three"], 1, is_above=False) == [(0, 3, 0, 1)]
+    assert parted(old, new, 1, is_above=True) == [(0, 1, 0, 1), (1, 2, 1, 3)]
+    assert parted(old[::-1], new[::-1], 1, is_above=False) == [(0, 1, 0, 2), (1, 2, 2, 3)]
+    assert parted(old[::-1], new, 1, is_above=False) == [(0, 2, 0, 3)]
+    assert parted([b"one", b"two", b"three"], [b"three"], 1, is_above=False) == [(0, 3, 0, 1)]

@@ -420,3 +420,14 @@ def test_equal_lines_that_another_session_changed_as_well_go_from_the_record() -
     first = (world.head or b"").replace(b"(req)\n", b"(req, lock=True)\n")
     assert world.commit("s1").text == first
     assert world.commit("s2").text == world.disk
+
+
+def test_a_change_of_nobodys_elsewhere_does_not_hold_up_equal_lines() -> None:
+    """It took none of the session's lines away; where it did, it may have been git, and that waits."""
+    world = World(b"one\n\ndef view(req):\n    load(req)\n\ndef edit(req):\n    load(req)\n")
+    world.user((world.disk or b"").replace(b"one\n", b"one by hand\n"))
+    world.edit("s1", (world.disk or b"").replace(b"(req)\n", b"(req, lock=True)\n"))
+    world.edit("s2", (world.disk or b"").replace(b"load", b"get"))
+    first = (world.head or b"").replace(b"(req)\n", b"(req, lock=True)\n")
+    assert world.commit("s1").text == first
+    assert world.commit("s2").text == first.replace(b"load", b"get")
