@@ -81,7 +81,6 @@ def test_what_a_person_wrote_and_staged_where_a_checkout_took_a_line_is_his(day:
     assert day.git_bytes("show", ":f").decode() == his
 
 
-@pytest.mark.xfail(reason="refused needlessly: equal lines on both sides of the removal")
 def test_a_removal_beside_a_persons_change_goes_alone_also_after_git_status(empty_repo: Repo) -> None:
     """The last look asks more where git put files back, and `git status` puts none back."""
     repo, text = empty_repo, "def g(line):\n    set(line)\n    return x\n\ndef h(q):\n    return x\n"
