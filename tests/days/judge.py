@@ -265,7 +265,7 @@ class Commit:
         mover, _, been = truth.moved_from(path)
         asked = self.paths is None or path in self.paths
         moved_it = mover == self.who or mover in self.names
-        olds = [] if moved_it else truth.old_paths(path)
+        olds = [] if mover == self.who else truth.old_paths(path)
         return Case(
             truth,
             self.who,

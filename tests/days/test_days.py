@@ -124,6 +124,12 @@ def _lazy(_place: Place) -> Done:
     return _told("nothing")
 
 
+def _including(place: Place) -> Done:
+    """Commits one file, and says that lines of s2 went along there."""
+    place.git("commit", "-q", "-m", "a\n\nRalph-Includes: s2", "--", "a")
+    return _told("committed")
+
+
 def _tired(place: Place) -> Done:
     """Never finds anything, and tells of it once."""
     first = place.git("config", "--get", "days.told")
@@ -148,6 +154,8 @@ MINE = "1 s1 insert at=1 new=1 flag=1\n"
 YOURS = "2 s2 insert at=6 new=1 flag=1\n"
 HUMANS = "2 h insert at=6 new=1 flag=1\n"
 MOVED = "3 s2 rename file=n1 at=1 gone=1 new=1 flag=1\n"
+IN_B = "1 s1 insert file=b at=1 new=1\n"
+COMMITTED = "2 h commit-all\n"
 REMOVED = "1 s1 insert at=1 new=3 flag=1\n2 h commit-all\n3 s2 delete at=1 gone=1\n4 h commit-all\n"
 DONE_AGAIN = "2 h checkout-file flag=1\n3 s2 again at=1 flag=1\n"
 ASK = "9 s1 ralph flag=1"
@@ -166,10 +174,11 @@ ASK = "9 s1 ralph flag=1"
         (_lazy, MINE + DONE_AGAIN + "9 s2 ralph", "FORGOTTEN (its line on disk stays out)"),
         (_lazy, MINE + ASK, "FORGOTTEN (its line on disk stays out)"),
         (_lazy, "1 s1 delete at=1 gone=1\n" + ASK, "FORGOTTEN (a line it removed stays in)"),
-        (_lazy, MINE + "2 h commit-all\n" + ASK, None),
+        (_lazy, MINE + COMMITTED + ASK, None),
         (_lazy, MINE + "2 h stash\n" + ASK, None),
-        (_lazy, MINE + "2 h commit-all\n" + MOVED + ASK, None),
-        (_lazy, MINE + MOVED + ASK, "FORGOTTEN (its line on disk stays out)"),
+        (_lazy, IN_B + COMMITTED + MOVED + ASK, None),
+        (_lazy, IN_B + MOVED + ASK, "FORGOTTEN (its line on disk stays out)"),
+        (_including, IN_B + COMMITTED + MOVED + YOURS + ASK, None),
         (_tired, MINE + ASK + "\n10 s1 ralph flag=1", None),
         (_tired, MINE + ASK + "\n10 s1 insert at=6 new=1\n11 s1 ralph flag=1", "FORGOTTEN (its line on disk"),
         (_reviving, REMOVED + ASK, "REVIVED (somebody had taken it away, and HEAD agrees)"),
