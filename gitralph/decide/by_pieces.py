@@ -20,11 +20,21 @@ from gitralph.git.texts import is_binary
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay, text_id
 from gitralph.lines import choose, pieces
-from gitralph.lines.attempt import FORM, LEAVE, WORDS, Attempt
+from gitralph.lines.attempt import Attempt
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import GAP as GAP_KEY
-from gitralph.lines.terms import LEFT_OUT, OFFERED, STAYS_OUT, UNRECORDED, LineNote, Separation, Step, step_of
+from gitralph.lines.terms import (
+    LEFT_OUT,
+    OFFERED,
+    STAYS_OUT,
+    TAIL,
+    UNRECORDED,
+    LineNote,
+    Separation,
+    Step,
+    step_of,
+)
 from gitralph.lines.text import difference, is_telling, split_lines
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log, path_records
@@ -60,7 +70,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
     if state.path in scene.aside:
         known = replace(known, steps=[_as_anothers(step) for step in known.steps])
-    how = _follow(scene, state, known.steps)
+    leave = _leaves(scene)
     found = choose.separate(
         known.head,
         known.steps,
@@ -68,13 +78,14 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         owners=scene.own,
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
-        follow=how,
+        leave=leave,
+        doubted=() if leave else _doubted(scene, state, known.steps),
         held=known.heads.lines,
         heads=known.heads.texts,
         has=known.heads.lines_then,
         moved=known.moved,
     )
-    found, kept = _on_its_lines(scene, known, found, how)
+    found, kept = _on_its_lines(scene, known, found, leave)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
     is_empty = outcome.content is not None and outcome.content.data == b"" and bool(known.disk)
     if is_empty and not any(step.after == b"" and step.owner in scene.own for step in known.steps):
@@ -186,16 +197,18 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     return Outcome(state.path)
 
 
-def _follow(scene: Scene, state: PathState, steps: Sequence[Step]) -> str:
-    """Say how an unrecorded correction of the session's lines goes along: LEAVE, FORM or WORDS of ``choose``.
+def _leaves(scene: Scene) -> bool:
+    """True where an unrecorded correction of the session's lines stays out of the commit."""
+    # a person asks for the unrecorded lines themselves
+    return scene.by_person or scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave"
 
-    FORM holds where another session's shell command may have made the correction: then every word must be
-    kept.
+
+def _doubted(scene: Scene, state: PathState, steps: Sequence[Step]) -> set[str]:
+    """The keys of the gaps that another session's shell command may have made.
+
+    A command that ended with the text at the end of one gap made no other one. Where it ended with a text
+    that nothing tells of, it may have had a part in any.
     """
-    if scene.by_person:
-        return LEAVE  # the person asks for the unrecorded lines themselves
-    if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
-        return LEAVE
     content = scene.contents[state.path]
     now = (text_chain.content_id(content), f"{content.mode:o}" if content.mode else None)
     first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
@@ -203,17 +216,19 @@ def _follow(scene: Scene, state: PathState, steps: Sequence[Step]) -> str:
     # what stood there before the session's own first edit came before any correction of it
     known |= {r.before for r in state.journal.records if first is not None and r.offset <= first.offset}
     # who only takes lines away corrects none of them
-    gaps = [(s.before, s.after) for s in steps if s.owner is None and s.after is not None]
-    known |= {text_id(after) for before, after in gaps if not difference(before, after)[1]}
+    gaps = [(s.key, s.before, s.after) for s in steps if s.owner is None and s.after is not None]
+    known |= {text_id(after) for _, before, after in gaps if not difference(before, after)[1]}
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
-    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
-        return FORM
-    return WORDS
+    left = windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
+    ends = [(TAIL, now[0]), *((key, text_id(after)) for key, _, after in gaps)]
+    if left is not None and left <= {text for _, text in ends}:
+        return {key for key, text in ends if text in left}
+    return {key for key, _ in ends}
 
 
 def _on_its_lines(
-    scene: Scene, known: PathTexts, found: Separation, how: str
+    scene: Scene, known: PathTexts, found: Separation, leave: bool
 ) -> tuple[Separation, tuple[Range, ...]]:
     """Add a note for each unrecorded line that stands on the session's lines and stays out of the commit.
 
@@ -224,11 +239,11 @@ def _on_its_lines(
     where = [n.lines for n in kept if n.lines]
     if scene.by_person:
         return found, ()
-    if found.refused or known.seen.blocks or not (where or how == LEAVE):
+    if found.refused or known.seen.blocks or not (where or leave):
         return found, ()
     look = Attempt(known.pieces, scene.own, known.steps)
-    if how == LEAVE:
-        look.follow(WORDS)
+    if leave:
+        look.follow()
     shown_lines = list(enumerate(known.pieces.weave.shown, 1))
     births = {line for unit in look.followed for line in known.pieces.births(unit)}
     told = {n for first, last in where for n in range(first, last + 1)}

@@ -94,8 +94,9 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         # what another moved is taken with his lines, never with those that came along with the file
         if scene.wishes.include_entangled and found.includes and found.taken:
             wide = replace(scene, family=(*scene.family, *found.includes))
-            for move in _moves(wide, [scene.states[path]]):
-                by_path[path] = _without_others(wide, move, by_path[path])
+            state = scene.states[path]
+            for move in _moves(wide, [state, *_at_old_paths(scene, state)]):
+                by_path[path] = _without_others(wide, move._replace(new=path), by_path[path])
     for path, found in by_path.items():
         to = text_chain.arrival(scene, scene.states[path]) if found.taken else None
         if to is not None and to.session not in scene.own:  # moved on from where the session had moved it

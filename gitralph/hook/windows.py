@@ -323,22 +323,23 @@ def _look_at_running(layout: Layout, window: Window) -> None:
         return  # Not one of ours: the command may have changed anything.
 
 
-def may_have_changed(
+def left_by_others(
     layout: Layout,
     path: bytes,
     now: Form,
     family: Container[str],
     known: Container[str | None],
     told: Container[tuple[str, str | None]],
-) -> bool:
-    """True when a shell command of another session can explain what a path holds ``now``.
+) -> set[str | None] | None:
+    """The texts in which shell commands of other sessions may have left a path; None: anything may be theirs.
 
-    ``known`` are the texts that records left, and those found up to the family's first record. A command that
-    ended with one of these texts did not make the unrecorded change: that came later, or before. Neither did
-    one that left the file as in HEAD, which did not move. Of one that runs on a text says nothing: the edit
-    which left it may have come after the command's change. Commands in ``told``, by session and call, have a
-    record of their change of the path, and do not count either.
+    ``now`` is what the path holds. ``known`` are the texts that records left, and those found up to the
+    family's first record. A command that ended with one of these texts did not make the unrecorded change:
+    that came later, or before. Neither did one that left the file as in HEAD, which did not move. Of one that
+    runs on a text says nothing: the edit which left it may have come after the command's change. Commands in
+    ``told``, by session and call, have a record of their change of the path, and do not count either.
     """
+    found = set[str | None]()
     for window in read(layout):
         if window.session in family or window.name in told:
             continue
@@ -347,7 +348,7 @@ def may_have_changed(
         # changed anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
         if unknown or (row is not None and window.closed is None):
-            return True
+            return None
         if row is not None and row.after is not None and row.after[0] not in known:
-            return True
-    return False
+            found.add(row.after[0])
+    return found

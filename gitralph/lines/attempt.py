@@ -10,9 +10,6 @@ from gitralph.lines.terms import FORMATTED, UNRECORDED, Step, step_of
 from gitralph.lines.text import all_words, has_words, is_telling
 from gitralph.lines.weave import BASE, END, NEWLINE, START, Hunk
 
-LEAVE, FORM, WORDS = "leave", "form", "words"
-"""What becomes of a gap on the session's lines: it stays out, or goes with every word kept, or with half."""
-
 
 class Attempt:
     """The pieces that are wanted, superseded, followed and included."""
@@ -42,7 +39,7 @@ class Attempt:
         }
         self.wanted = set(self.own)
         self.gone = set[int]()
-        self.how = LEAVE
+        self.leave, self.doubted = True, frozenset[str]()
         self._given_up = dict[str, set[int]]()
         self._lacking = dict[int, list[int]]()
 
@@ -170,15 +167,19 @@ class Attempt:
             return False
         if owner not in self._given_up:
             other = Attempt(self.known, (owner,), self.steps, self.past)
-            other.begin(self.how)
+            other.begin(self.leave, self.doubted)
             self._given_up[owner] = other.gone
         return unit in self._given_up[owner]
 
-    def begin(self, how: str) -> None:
-        """Let gaps follow, and give up what they left nothing of."""
-        self.how = how
-        if how != LEAVE:
-            self.follow(how)
+    def begin(self, leave: bool, doubted: Collection[str]) -> None:
+        """Let gaps follow, unless they are to be left, and give up what they left nothing of.
+
+        Of the gaps with a key in `doubted` it may be another session's shell command that made them: such a
+        one follows only where it keeps every word.
+        """
+        self.leave, self.doubted = leave, frozenset(doubted)
+        if not leave:
+            self.follow()
         self.let_go()
 
     def let_go(self) -> None:
@@ -196,14 +197,14 @@ class Attempt:
                 self.wanted.discard(unit)
                 self.gone.add(unit)
 
-    def follow(self, how: str) -> None:
+    def follow(self) -> None:
         """Let gaps on the session's own lines go along (rule 5)."""
         known, weave = self.known, self.weave
         for number, unit in enumerate(weave.units):
             if unit.owner is None and number not in (BASE, weave.hunks[known.foreign].unit):
                 if any(weave.hunks[n].assigned for n in unit.hunks):
                     continue
-                if self._follows(number, how):
+                if self._follows(number):
                     self.followed.add(number)
                     self.wanted.add(number)
 
@@ -223,8 +224,9 @@ class Attempt:
         # who moved a file need not have written a line of it
         return not self.known.in_head[line] and self.takes(unit) and unit not in self.past.moves
 
-    def _follows(self, unit: int, how: str) -> bool:
+    def _follows(self, unit: int) -> bool:
         known, weave = self.known, self.weave
+        is_doubted = step_of(weave.units[unit].key) in self.doubted
         hunks = [weave.hunks[n] for n in weave.units[unit].hunks]
         births, taken = known.births(unit), known.taken(unit)
         if any(x <= NEWLINE for made in hunks for x in made.dels) or any(made.undels for made in hunks):
@@ -236,11 +238,11 @@ class Attempt:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
             # who brings lines back elsewhere, and other ones among them, writes something of his own
-            if how == FORM or any(made.births and not made.dels for made in hunks):
+            if is_doubted or any(made.births and not made.dels for made in hunks):
                 return all_words(map(weave.content, taken)) == all_words(map(weave.content, births))
             if all(self.past.corrects(unit, over) for over in {known.brought_by(x) for x in taken}):
                 return True
-        if how == WORDS and all(map(self._is_inside, hunks)):
+        if not is_doubted and all(map(self._is_inside, hunks)):
             return True
         rims = [x for x in (hunks[0].left, hunks[0].right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone

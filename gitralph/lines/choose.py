@@ -51,7 +51,7 @@ from collections.abc import Collection, Sequence
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines import said
-from gitralph.lines.attempt import WORDS, Attempt
+from gitralph.lines.attempt import Attempt
 from gitralph.lines.bonds import Bond, Bonds
 from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
@@ -69,7 +69,8 @@ def separate(
     owners: Collection[str],
     skip_entangled: bool = False,
     include_entangled: bool = False,
-    follow: str = WORDS,
+    leave: bool = False,
+    doubted: Collection[str] = (),
     held: Held = lambda _: (),
     heads: Heads = tuple,
     has: Held = lambda _: (),
@@ -78,14 +79,15 @@ def separate(
     """Make the text that the owners' commit has instead of HEAD's, or say why not.
 
     `moved` is HEAD's text at the path that the file was moved from, None for a file that was not moved. With
-    UNRECORDED as the owner it makes a person's commit, of what nobody recorded.
+    UNRECORDED as the owner it makes a person's commit, of what nobody recorded. `leave` and `doubted` say
+    which gaps follow, see `Attempt.begin`.
     """
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, has, exists=head is not None)
     choice = Attempt(known, owners, steps)
-    choice.begin(follow)
+    choice.begin(leave, doubted)
     bonds = Bonds(choice, steps, held)
     unmet, skipped = list[Bond](), set[int]()
     while True:
@@ -119,7 +121,7 @@ def separate(
     if left and (found or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
-    under, strict = _under(choice), follow != WORDS and UNRECORDED not in owners
+    under, strict = _under(choice), bool(leave or doubted) and UNRECORDED not in owners
     includes = {*answer.includes, *({UNRECORDED} & set(owners))}
     includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind
-from gitralph.lines.attempt import WORDS, Attempt
+from gitralph.lines.attempt import Attempt
 from gitralph.lines.bonds import Bonds
 from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces
@@ -90,7 +90,7 @@ class _Ways:
         others = {units[unit].owner for unit in known.by_unit} - {None, *owners}
         for owner in sorted(filter(None, others)):
             theirs = Attempt(known, {owner}, steps, look.past)
-            theirs.follow(WORDS)
+            theirs.follow()
             self.followed |= {unit: owner for unit in theirs.followed if known.births(unit)}
 
     def is_taken(self, line: int) -> bool:

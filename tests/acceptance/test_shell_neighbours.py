@@ -259,6 +259,21 @@ def test_what_a_running_command_may_have_changed_is_no_persons(repo: Repo) -> No
     assert repo.commit("S1").paths == {"a": "M"}
 
 
+def test_a_person_corrects_what_was_written_after_anothers_command(repo: Repo) -> None:
+    """The command put back what a stash holds, which is nobody's change; it made no other."""
+    repo.edit("S1", "a", TEN + "grey stone\n")
+    repo.git("stash")
+    repo.git("stash", "apply")
+    shells.run(repo, "S2", "sed -i 's/^grey stone$/S2/' a")
+    repo.edit("S3", "a", changed(5, "five", TEN + "S2\n"))
+    shells.run(repo, "S2", "sed -i 's/^S2$/grey stone/' a")
+    there = changed(5, "five", TEN + "grey stone\n")
+    repo.edit("S1", "a", changed(3, "line 3\nred brick", there))
+    repo.write("a", changed(3, "line 3\nred bricks", there))
+    repo.commit("S1")
+    assert _text(repo, "a") == changed(3, "line 3\nred bricks", TEN + "grey stone\n")
+
+
 def test_what_two_commands_may_have_made_stays_so_beside_a_persons_line(repo: Repo) -> None:
     other = Shell(repo, "S2").begin()
     shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")

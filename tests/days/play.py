@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,8 @@ class Player:
             self.world.run(step)
             after = self.world.shot = self.place.shot()
             actor = step.actor if step.verb in BY_HAND else GIT
-            self.truth.observe(step.number, actor, texts(before), texts(after))
+            heads = partial(self._heads, before, after)
+            self.truth.observe(step.number, actor, texts(before), texts(after), heads)
         self._compare(step.number, self.world.shot, step.verb)
         if self.tell and (self.world.shot != before or faults or step.verb.startswith("ralph")):
             said, self.heard = self.heard, []
@@ -170,6 +172,9 @@ class Player:
 
     def _head_texts(self, shot: Shot) -> Mapping[str, Text]:
         return {path: self.place.objects.text(oid) for path, (_, oid) in shot.head.items()}
+
+    def _heads(self, *shots: Shot) -> tuple[Mapping[str, Text], ...]:
+        return tuple(map(self._head_texts, shots))
 
     def _compare(self, number: int, shot: Shot, verb: str = "") -> None:
         reset_to = self._ancestry(shot.commit) if verb in ("reset-soft", "reset-mixed") else ()

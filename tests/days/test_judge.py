@@ -153,3 +153,17 @@ def test_a_deletion_that_head_had_is_over_though_git_deletes_the_file_again() ->
     truth.observe(5, GIT, text, {})
     truth.compare(5, text, {})
     assert truth.is_agreed("f", 1)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_git_puts_a_line_of_head_s_in_the_place_of_what_a_person_had_taken_away(moved: bool) -> None:
+    """A person deletes a line, git lays that aside and brings another in its place, s1 replaces that."""
+    truth, base = Truth(), ("x_0_0", "x_0_4", "x_0_8")
+    texts = [base, ("x_0_0", "x_0_8"), ("x_0_0", "b_2_0", "x_0_8"), ("x_0_0", "s_3_0", "x_0_8")]
+    truth.observe(0, "base", {}, {"f": base})
+    truth.observe(1, "h", {"f": texts[0]}, {"f": texts[1]})
+    heads = ({"f": base}, {"f": texts[2] if moved else base})
+    truth.observe(2, GIT, {"f": texts[1]}, {"f": texts[2]}, lambda: heads)
+    truth.observe(3, "s1", {"f": texts[2]}, {"f": texts[3]})
+    found = Case(truth, "s1", "f", base, texts[3], texts[3]).judge()
+    assert [fault.kind for fault in found] == ["FOREIGN"] * (not moved)

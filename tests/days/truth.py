@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,11 +125,20 @@ class Truth:
     def edit(self, path: str, token: str) -> Edit:
         return self.edits.get((path, token), UNSEEN)
 
-    def observe(self, step: int, actor: str, before: Files, after: Files) -> None:
-        """An actor changed the files."""
+    def observe(
+        self,
+        step: int,
+        actor: str,
+        before: Files,
+        after: Files,
+        heads: Callable[[], tuple[Files, ...]] = tuple,
+    ) -> None:
+        """An actor changed the files. `heads`: what HEAD had of them before git did, and has now."""
         moved = [] if actor == GIT else _moves(before, after)
         taken = [self._of_others(actor, old, new, before[old]) for old, new in moved]
         self._observe(step, actor, before, after)
+        if actor == GIT:
+            self._note_moved_head(step, before, after, *heads())
         # who moves a file back puts the lines there that HEAD had had before it was moved away
         back = {new: [lines for _, start, lines in self.moves.values() if start == new] for _, new in moved}
         # and who moves it on, those that HEAD had had where he took it first
@@ -221,6 +230,15 @@ class Truth:
                         self.bringer[path, token] = edit.actor
                 for view in views:
                     self._pair(step, path, *view, self.instead)
+
+    def _note_moved_head(self, step: int, before: Files, after: Files, *heads: Files) -> None:
+        """Git lays the file's own changes aside, moves HEAD, and puts what is left of them on top."""
+        old, new = heads or ({}, {})
+        for path in old.keys() & new.keys() & after.keys():
+            if before.get(path) != after[path] and old[path] != new[path]:
+                there = lines_of(after[path])
+                made = tuple(line for line in new[path] or () if line in there or line in (old[path] or ()))
+                self._pair(step, path, old[path] or (), made, self.by_git)
 
     def _is_anew(self, token: str, actor: str, path: str, before: Files) -> bool:
         """Tell whether a session writes again what others had written, and had not taken it away."""

@@ -711,3 +711,17 @@ def test_a_move_that_somebody_took_back_is_not_committed_with_another_sessions_m
     repo.rename("S2", "a", "z")
     assert "nothing to commit" in repo.ralph("commit", "--session", "S1", "-m", "x").text
     assert repo.commit("S2").paths == {"a": "D", "z": "A"} == repo.changes()
+
+
+def test_who_includes_anothers_move_gets_no_third_ones_lines_also_where_the_file_moved_on(repo: Repo) -> None:
+    """The move had come over a file of HEAD's, and S4 moved that on and committed it as HEAD had it."""
+    repo.write("b", "one\ntwo\n")
+    repo.commit_all("another b")
+    repo.edit("S3", "a", changed(3, "S3's"))
+    shells.run(repo, "S2", "mv a b")
+    repo.edit("S1", "b", changed(7, "S1's", changed(3, "S3's")))
+    repo.rename("S4", "b", "n")
+    repo.commit("S4")
+    answer = repo.commit("S1", "--include-entangled", code=4)
+    assert answer.left == {"n": "contested"}
+    assert _in_head(repo, "S3's") == []

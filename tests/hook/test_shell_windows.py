@@ -80,9 +80,9 @@ def test_a_command_that_left_a_file_as_head_had_it_made_no_change_of_it(lay: Lay
         {"close": "1", "rows": [["p", list(A), "=", A[0]], ["q", list(A), list(B), B[0]]]},
     )
     now = ("c" * 40, "100644")
-    assert not shell.may_have_changed(lay, b"p", now, {"S1"}, set(), ())
-    assert shell.may_have_changed(lay, b"q", now, {"S1"}, set(), ())
-    assert not shell.may_have_changed(lay, b"q", now, {"S1"}, {B[0]}, ())
+    assert shell.left_by_others(lay, b"p", now, {"S1"}, set(), ()) == set()
+    assert shell.left_by_others(lay, b"q", now, {"S1"}, set(), ()) == {B[0]}
+    assert shell.left_by_others(lay, b"q", now, {"S1"}, {B[0]}, ()) == set()
 
 
 def _row(base: str | None, form: tuple[str, str | None]) -> list[str | None]:
@@ -206,7 +206,7 @@ def test_a_command_is_named_as_its_records_name_it(lay: Layout) -> None:
     _write(lay, {**_open("1", "S2"), "call": "c" * 300}, {"close": "1", "rows": [row]})
     (window,) = shell.read(lay)
     assert window.name == ("S2", "c" * 200)
-    assert not shell.may_have_changed(lay, b"p", ("d" * 40, "100644"), {"S1"}, set(), {window.name})
+    assert shell.left_by_others(lay, b"p", ("d" * 40, "100644"), {"S1"}, set(), {window.name}) == set()
 
 
 def test_files_that_moved_with_a_change_are_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

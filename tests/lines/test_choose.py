@@ -143,7 +143,7 @@ def test_a_correction_follows_that_keeps_half_of_the_words() -> None:
     file.edit("s1", ONE, "a small mistaek here", TWO, THREE)
     file.person(ONE, "a small mistake here", TWO, THREE)
     assert file.takes("s1") == [ONE, "a small mistake here", TWO, THREE]
-    assert file.takes("s1", follow="leave") == [ONE, "a small mistaek here", TWO, THREE]
+    assert file.takes("s1", leave=True) == [ONE, "a small mistaek here", TWO, THREE]
 
 
 def test_a_correction_of_what_a_person_put_back_for_a_line_of_head_stays_out() -> None:

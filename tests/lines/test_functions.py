@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.lines.attempt import LEAVE
 from gitralph.lines.choose import separate
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
@@ -88,7 +87,7 @@ def test_each_function_is_its_writers(
         if owner is not None:
             day.steps.append(Step(str(number), owner, before, day.text))
     for who in ("S1", "S2"):
-        found = separate(head, chain(day.steps, head), day.text, owners={who}, follow=LEAVE)
+        found = separate(head, chain(day.steps, head), day.text, owners={who}, leave=True)
         if found.refused:
             continue
         wanted = []

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.hook.journal import full_lines
-from gitralph.lines import attempt, choose, give
+from gitralph.lines import choose, give
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
@@ -55,8 +55,7 @@ class Place:
         return Place(self.head, [*self.steps, step], self.disk)
 
     def commit(self, owner: str, follow: bool = False) -> Separation:
-        how = attempt.WORDS if follow else attempt.LEAVE
-        return choose.separate(self.head, self.chained(), self.disk, owners={owner}, follow=how)
+        return choose.separate(self.head, self.chained(), self.disk, owners={owner}, leave=not follow)
 
     def disk_lines(self) -> list[bytes]:
         return (self.disk or b"").splitlines()

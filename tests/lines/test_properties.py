@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitralph.base.kinds import Kind
-from gitralph.lines.attempt import LEAVE
 from gitralph.lines.choose import separate
 from gitralph.lines.fold import fold
 from gitralph.lines.linediff import hunks
@@ -207,7 +206,7 @@ def test_every_changed_line_is_the_owners(
 ) -> None:
     """Against HEAD = first text: a new line was in a text the owner wrote, and so on."""
     steps = steps_of(history)
-    answer = separate(history[0], steps, worktree, owners={"s1"}, follow=LEAVE)
+    answer = separate(history[0], steps, worktree, owners={"s1"}, leave=True)
     new, old = set(split_lines(answer.text)), set(split_lines(history[0]))
     mine = [step for step in steps if step.owner == "s1"]
     written = {text for step in mine for text in split_lines(step.after)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gitralph.base.kinds import Kind
-from gitralph.lines.attempt import WORDS
 from gitralph.lines.choose import separate
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
@@ -255,12 +254,12 @@ def test_an_older_version_is_not_committed_where_the_sessions_own_command_may_ha
         Step("g:1", None, first, perhaps, offered=True),
         Step("1", "S2", perhaps, then),
     ]
-    answer = separate(b"one\n", steps, then, owners={"S1"}, follow=WORDS)
+    answer = separate(b"one\n", steps, then, owners={"S1"})
     assert answer.text == b"one\n"
     assert [note.why.kind for note in answer.notes] == [Kind.LEFT_TO_NOBODY]
     # what a person changed is no word of the session's taken back
     person = [steps[0], steps[1]._replace(offered=False), steps[2]]
-    assert separate(b"one\n", person, then, owners={"S1"}, follow=WORDS).text != b"one\n"
+    assert separate(b"one\n", person, then, owners={"S1"}).text != b"one\n"
 
 
 def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
@@ -277,7 +276,6 @@ def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
         steps,
         base + first,
         owners={"S2"},
-        follow=WORDS,
         held=lambda key: old | {first.strip()} if key == GAP else old,
         heads=lambda: {base},
         has=lambda _: old,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gitralph.lines import choose
-from gitralph.lines.attempt import LEAVE
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Separation, Step
 
@@ -11,11 +10,11 @@ from gitralph.lines.terms import Separation, Step
 class World:
     """HEAD, the working tree and the journal of one path."""
 
-    def __init__(self, first: bytes | None, follow: str = LEAVE) -> None:
+    def __init__(self, first: bytes | None, leave: bool = True) -> None:
         self.head = first
         self.start = first
         self.disk = first
-        self.follow = follow
+        self.leave = leave
         self.steps: list[Step] = []
         self.heads: list[bytes | None] = [first]
         self.held: dict[str, set[bytes]] = {}
@@ -53,7 +52,7 @@ class World:
             owners=owners,
             skip_entangled=skip,
             include_entangled=include,
-            follow=self.follow,
+            leave=self.leave,
             held=lambda key: self.held.get(key, now),
             heads=lambda: self.heads,
         )
