@@ -484,8 +484,12 @@ def is_back(scene: Scene, state: PathState) -> bool:
     now = text_chain.content_id(scene.contents[state.path])
     if now is None or scene.head is None or scene.reader.entry(state.path) is not None:
         return False
-    commits = [*(r.head for r in state.journal.records), *(oid for _, oid in commit_log.heads(state.journal))]
-    then = {oid: history.entry_at(scene.repo, oid, state.path) for oid in dict.fromkeys(commits) if oid}
+    records = state.journal.records
+    made = max((r.offset for r in records if r.before is None and r.after and r.op != GAP), default=-1)
+    commits = [*((r.offset, r.head) for r in records), *commit_log.heads(state.journal)]
+    # what a record made anew since is that session's, as a commit had it before or not
+    heads = dict.fromkeys(oid for at, oid in commits if oid and at >= made)
+    then = {oid: history.entry_at(scene.repo, oid, state.path) for oid in heads}
     same = (oid for oid, entry in then.items() if isinstance(entry, Entry) and entry.oid.decode() == now)
     return any(map(scene.contains, same))
 

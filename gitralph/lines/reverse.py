@@ -66,19 +66,30 @@ def restored(
     known: Pieces,
     steps: Sequence[Step],
     owners: Collection[str],
-    passed: Collection[bytes] = (),
     is_committed: Callable[[str], bool] = lambda _: False,
 ) -> Reversal:
     """Return the file with the owners' pieces that a gap threw away as a whole.
 
-    `passed` are lines that HEAD has had, and `is_committed` tells of a piece, by its name, whether a commit
-    has it that a branch still has: what a commit took is not lost.
+    `is_committed` tells of a piece, by its name, whether a commit has it that a branch still has: what a
+    commit took is not lost, nor what HEAD has had. Of pieces that replaced the same lines the last comes.
     """
     turn = _Turn(known, owners, "restore")
     shells = {step.key for step in steps if step.by_shell}
     turn.by_shell = {at for at, key in enumerate(known.weave.steps) if key in shells}
-    units = {unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit, passed)}
-    units = {unit for unit in units if not is_committed(known.weave.units[unit].key)}
+    texts = {step.key: [Counter(split_lines(each)) for each in (step.before, step.after)] for step in steps}
+    heads = [Counter(split_lines(text)) for text in known.heads()]
+
+    def was_in_head(unit: int) -> bool:
+        """Tell whether HEAD has had the lines of a piece, each as often as the edit had left it."""
+        weave = known.weave
+        before, after = texts[step_of(weave.units[unit].key)]
+        told = {weave.content(x) for x in known.births(unit) if weave.says(x)}
+        told = {one for one in told if after[one] > before[one]}  # HEAD has a line that moved, elsewhere
+        return bool(told) and any(all(head[one] >= after[one] for one in told) for head in heads)
+
+    units = {unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit)}
+    units = {u for u in units if not was_in_head(u) and not is_committed(known.weave.units[u].key)}
+    units -= {unit for unit in units if turn.is_replaced_by_later(unit)}
     return _settled(turn, units, steps)
 
 
@@ -226,6 +237,8 @@ class _Turn:
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
         known, is_undo = self.known, self.way == "undo"
+        if is_undo and line > NEWLINE and known.is_added(line) and known.unit(line) in self.units:
+            return False  # also where the session had committed that it took the line away
         last = next((each for each in reversed(self._history(line)) if self._counts(*each)), None)
         is_back = is_undo and known.is_removed(line)
         if last is None:
@@ -266,7 +279,16 @@ class _Turn:
         made = {self.weave.hunks[credit].unit} | ({unit} if self.way == "redo" else set())
         return self.units.isdisjoint(made)
 
-    def is_lost(self, unit: int, passed: Collection[bytes] = ()) -> bool:
+    def is_replaced_by_later(self, unit: int) -> bool:
+        """Tell whether later pieces of the owners put other lines in the place of all that a piece took."""
+        weave = self.weave
+        units = (one for one in weave.units[unit + 1 :] if one.owner in self.owners)
+        later = (weave.hunks[number] for one in units for number in one.hunks)
+        over = {x for made in later if made.births for x in made.dels}
+        taken = {x for number in weave.units[unit].hunks for x in weave.hunks[number].dels}
+        return bool(taken) and taken <= over
+
+    def is_lost(self, unit: int) -> bool:
         """Tell whether everything that a piece did is gone, last by a gap that put nothing like it there."""
         known, weave = self.known, self.weave
         if weave.units[unit].owner is None:
@@ -275,8 +297,6 @@ class _Turn:
         brought = [x for each in made for x in (*each.births, *each.undels) if x != NEWLINE]
         brought = [x for x in brought if x != EXISTS] or brought  # a file made anew is known by its lines
         if any(known.on_disk(x) or (known.in_head[x] and x != EXISTS) for x in brought):
-            return False
-        if any(weave.says(x) and weave.content(x) in passed for x in known.births(unit)):
             return False
         if any(map(known.is_replaced_in_head, known.births(unit))):
             return False  # a correction of it is committed
@@ -392,8 +412,13 @@ class _Turn:
         gone = [x for x in goes if not known.on_disk(x)]
         comes = any(x > NEWLINE and self.changes.get(x) for x in made.dels)
         for unit in sorted({known.unit(x) for x in gone} - self.units):
-            if is_return or (comes and gone == goes):
+            if is_return or (comes and gone == goes and not self._puts_back(unit, made)):
                 yield Bond(number, unit, self.kind)
+
+    def _puts_back(self, unit: int, made: Hunk) -> bool:
+        """Tell whether a piece brought back what a hunk had removed, as a checkout does: it decided nothing."""
+        back = {x for number in self.weave.units[unit].hunks for x in self.weave.hunks[number].undels}
+        return not back.isdisjoint(made.dels)
 
     def _within(self, number: int, made: Hunk) -> Iterator[Bond]:
         """Bonds of lines that were written inside a block that goes."""

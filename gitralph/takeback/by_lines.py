@@ -90,17 +90,17 @@ def restored(found: Survey, path: bytes, known: PathTexts) -> Reversal:
 
     In the last gap git may have put HEAD's text there, and somebody wrote on: the texts alone do not tell.
     """
-    own, passed = found.scene.own, known.heads.lines("")
+    own = found.scene.own
 
     def is_committed(unit: str) -> bool:
         return by_pieces.are_committed(found.scene, found.states[path], [unit])
 
-    lost = reverse.restored(known.pieces, known.steps, own, passed, is_committed)
+    lost = reverse.restored(known.pieces, known.steps, own, is_committed)
     last = known.steps[-1].after if known.steps else known.disk
     if not lost.refused or known.head is None or known.head in (last, known.disk):
         return lost
     steps = [*known.steps, Step(f"{GAP_KEY}head", None, last, known.head)]
-    again = reverse.restored(known.pieces_by(steps), steps, own, passed, is_committed)
+    again = reverse.restored(known.pieces_by(steps), steps, own, is_committed)
     return lost if again.refused else again
 
 

@@ -311,18 +311,23 @@ def refuse_unknown(ctx: Context, call: str) -> None:
 
 
 def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:
-    """Group records into edits: both ends of a rename with what the same call changed, and all of a redo."""
+    """Group records into edits: both ends of a rename, and all that one shell command or one redo did."""
     out: list[list[tuple[bytes, Record]]] = []
     for path, record in rows:
         # The hook records both ends of a rename in one event, one right behind the other. So nothing of this
         # session stands between them.
         is_end = record.op == "rename-to" and out and out[-1][0][1].op == "rename-from"
-        is_same = record.op in DONE and out and out[-1][0][1].call == record.call
+        is_whole = record.op in DONE or (record.by_shell and record.call is not None)
+        is_same = is_whole and out and _call_of(out[-1][0][1]) == _call_of(record)
         if is_end or is_same or (out and _is_of_move(*out[-1][-1], path, record)):
             out[-1].append((path, record))
         else:
             out.append([(path, record)])
     return out
+
+
+def _call_of(record: Record) -> tuple[str, bool, str | None]:
+    return record.session, record.by_shell, record.call
 
 
 def _is_of_move(before: bytes, move: Record, path: bytes, record: Record) -> bool:

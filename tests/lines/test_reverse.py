@@ -317,9 +317,12 @@ def test_what_was_written_in_the_place_of_a_lost_line_is_a_conflict(who: str | N
     file.swap(who, "line 3\n", "drei\n")
     before = file.disk
     found = file.restore("A")
-    assert (found.refused, found.left[0].sessions) == (True, (who or "unrecorded",))
-    assert found.left[0].other_lines == (3, 3)
     assert file.disk == before
+    if who == "A":  # a newer version of its own is no loss
+        assert (found.refused, found.units) == (False, ())
+    else:
+        assert (found.refused, found.left[0].sessions) == (True, (who or "unrecorded",))
+        assert found.left[0].other_lines == (3, 3)
 
 
 def test_a_correction_is_no_loss() -> None:
