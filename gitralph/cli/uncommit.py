@@ -4,10 +4,11 @@ import shlex
 
 import click
 
-from gitralph.base.errors import Fatal, RalphError
+from gitralph.base.errors import Fatal, RalphError, Refused
 from gitralph.base.quote import printable
 from gitralph.cli.terminal import options, output
 from gitralph.decide import pending_paths
+from gitralph.git import refs
 from gitralph.git.context import Context
 from gitralph.git.typed import as_pathspec
 from gitralph.sessions import session_choice
@@ -40,8 +41,11 @@ def uncommit(session: str | None, as_json: bool) -> None:
     if len(found.paths) <= _MOST:
         # gc may have removed the records, and a claim is over once a commit took it.
         if not pending_paths.of(ctx, session).keys() >= set(found.paths):
-            back = f"git reset --soft {found.commit[:7]} && git reset -q -- {paths}"
+            rest = " ".join(as_pathspec(ctx, path) for path in found.paths if path not in found.staged)
+            back = f"git reset --soft {found.commit[:7]}" + (f" && git reset -q -- {rest}" if rest else "")
             output.hint(f"{back}  # brings it back: not all of it is on record now")
+            for path in sorted(found.staged):
+                output.hint(f"git add -p -- {as_pathspec(ctx, path)}  # then: what is staged there is older")
             return
         again += f" -- {paths}"  # something else of the session may be pending
     output.hint(f"git log -1 --format=%B {found.commit[:7]} | {again}  # makes it again")
@@ -51,5 +55,7 @@ def _session(ctx: Context, given: str | None) -> str:
     named = session_choice.named(ctx, given, "git ralph uncommit --session {}", writes=True)
     found = named or taking.last_of(ctx)
     if found is None:
-        raise Fatal("the last commit is no session's", "git log -1")
+        if refs.read_head(ctx.repo).oid is None:
+            raise Fatal("there is no commit to take back")
+        raise Refused("the last commit is no session's, so it stays", "git log -1")
     return found

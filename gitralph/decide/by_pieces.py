@@ -102,6 +102,10 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         if outcome.content is not None and known.head is None and made and made[0].before is None:
             # another has written anew what the session made, and goes on top of that
             return outcome._replace(content=Content(outcome.content.mode, made[-1].after))
+        if known.head is None and any(step.takes for step in known.steps if step.owner in scene.own):
+            return Outcome(
+                state.path
+            )  # what a person gave of his new file is taken back, and the file is his
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
         return decision.refused(state.path, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome

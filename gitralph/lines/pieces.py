@@ -323,8 +323,9 @@ def _is_heads_since(
 
     `told` are the steps of which is known what HEAD was then.
     """
-    _, stands, taker = rows[-1]
+    at, stands, taker = rows[-1]
     who = weave.owner_of(taker)
+    taker = at if weave.owner_of(at) == who else taker  # who took it away again, after HEAD got it
     if stands or who is None or weave.steps[weave.unit_of(taker).step] not in told:
         return False
     writer = weave.birth[line] if line > NEWLINE else next((c for _, s, c in rows if s), BASE)
@@ -457,17 +458,15 @@ class _Credits(_States):
         return None
 
     def _was_gone_by(self, line: int, hunk: int) -> int | None:
-        """The hunk that had taken a line of HEAD, where a session only puts it back and takes it again."""
-        changes = self.changes.get(line, ())
-        if (
-            len(changes) < 2
-            or not changes[-1][1]
-            or changes[-2][1]
-            or (line, changes[-1][0]) not in self.put_back
-        ):
+        """The hunk that had taken a line, where a session only puts it back and takes it again.
+
+        Where a gap had taken it, only of a line that HEAD had.
+        """
+        changes, who = self.changes.get(line, ()), self.weave.owner_of
+        if len(changes) < 2 or not changes[-1][1] or changes[-2][1] or who(changes[-1][0]) != who(hunk):
             return None
-        is_own = self.weave.owner_of(changes[-1][0]) == self.weave.owner_of(hunk)
-        return changes[-2][2] if is_own else None
+        is_known = who(changes[-2][2]) is not None or (line, changes[-1][0]) in self.put_back
+        return changes[-2][2] if is_known else None
 
     def _was_held(self, hunk: int, key: str) -> bool:
         """Tell whether HEAD had, by the time of a step, what a hunk brought."""

@@ -416,7 +416,7 @@ class _Turn:
                 yield Bond(number, unit, self.kind)
 
     def _puts_back(self, unit: int, made: Hunk) -> bool:
-        """Tell whether a piece brought back what a hunk had removed, as a checkout does: it decided nothing."""
+        """Tell whether a piece brought back what a hunk had removed, as a checkout does."""
         back = {x for number in self.weave.units[unit].hunks for x in self.weave.hunks[number].undels}
         return not back.isdisjoint(made.dels)
 

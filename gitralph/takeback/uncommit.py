@@ -33,6 +33,8 @@ class CommitTakenBack:
     ref: str
     subject: str
     paths: tuple[bytes, ...]
+    staged: frozenset[bytes]
+    """Those of the paths of which something was staged, and still is."""
 
 
 def last_of(ctx: Context) -> str | None:
@@ -75,9 +77,11 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
     commit, before, old = _before(ctx, session, head)
     pairs = carry.changed(ctx.git, commit, before)
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
-    plan = index_plan.IndexPlan()
+    plan, kept = index_plan.IndexPlan(), set[bytes]()
     if not copy.missing:
         staged = index.entries(ctx.git, copy, ctx.repo.root, pairs)
+        there = {path: staged[path].entry if path in staged else None for path in pairs}
+        kept = {path for path, (old, _) in pairs.items() if there[path] != old}
         facts = index_plan.IndexFacts(
             git=bench.git,
             folder=bench.folder,
@@ -117,4 +121,4 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             kind=UNCOMMIT,
         )
     )
-    return CommitTakenBack(commit, head.name, subject, tuple(sorted(pairs)))
+    return CommitTakenBack(commit, head.name, subject, tuple(sorted(pairs)), frozenset(kept))
