@@ -237,8 +237,12 @@ class _Turn:
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
         known, is_undo = self.known, self.way == "undo"
-        if is_undo and line > NEWLINE and known.is_added(line) and known.unit(line) in self.units:
-            return False  # also where the session had committed that it took the line away
+        if is_undo and known.is_added(line) and known.unit(line) in self.units:
+            # also where the session had committed that it took the line, or the whole file, away
+            if line > NEWLINE or (
+                line == EXISTS and all(known.unit(x) in self.units for x in self.weave.shown)
+            ):
+                return False
         last = next((each for each in reversed(self._history(line)) if self._counts(*each)), None)
         is_back = is_undo and known.is_removed(line)
         if last is None:

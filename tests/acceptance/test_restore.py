@@ -465,3 +465,32 @@ def test_what_is_committed_is_not_lost(day: Repo) -> None:
     day.git("reset", "-q", "--hard", f"{made}~")
     assert restore(day, "S1")["status"] == "restored"
     assert text(day) == ten(l3="three")
+
+
+LOADS = "def load(path):\n    if path is None:\n        return None\n    return open(path)\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("web:\n  restart: always\n\ndb:\n", "web:\n  restart: always\n\ndb:\n  restart: always\n"),
+        (LOADS, LOADS + "\ndef save(path):\n    return None\n"),
+        ("one\ntwo\nthree\n", "one\nthree\ntwo\n"),
+    ],
+)
+def test_a_line_that_head_has_elsewhere_is_lost_as_any_other(day: Repo, old: str, new: str) -> None:
+    day.write("g", old)
+    day.commit_all("g")
+    day.edit("S1", "g", new)
+    day.git("checkout", "-q", "g")
+    assert changed(restore(day, "S1")) == {"g": "M"}
+    assert day.read("g") == new.encode()
+
+
+def test_of_a_place_that_was_lost_twice_the_last_comes_back(day: Repo) -> None:
+    for to in ("five\n", "five again\n"):
+        swap(day, "S1", "line 5\n", to)
+        day.git("checkout", "-q", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l5="five again")
+    assert restore(day, "S1")["status"] == "nothing"

@@ -928,3 +928,76 @@ def test_a_file_that_was_made_twice_and_is_committed_is_not_undone(day: Repo) ->
     day.commit("S1")
     assert undo(day, "S1")["status"] == "nothing"
     assert day.git("status", "--porcelain") == ""
+
+
+def test_the_last_edit_is_all_that_one_shell_command_did(day: Repo) -> None:
+    """Both ends of a move, and a path between the two: one end of it alone lost the file."""
+    day.write("api.py", "def a(): pass\n")
+    day.write("main.py", "import api\n")
+    day.commit_all("both")
+    shells.run(day, "S1", "mv api.py server.py; sed -i s/api/server/ main.py")
+    assert changed(undo(day, "S1", "--last", "1")) == {"api.py": "A", "main.py": "M", "server.py": "D"}
+    assert day.git("status", "--short") == ""
+
+
+def test_an_edit_that_is_redone_on_what_was_committed_meanwhile(day: Repo) -> None:
+    """HEAD has what the undo went back to; a person has a line in the file."""
+    swap(day, "S1", "line 5\n", "five\n")
+    swap(day, None, "line 9\n", "nine\n")
+    swap(day, "S1", "five\n", "five again\n")
+    undo(day, "S1", "--last", "1")
+    day.commit("S1")
+    undo(day, "S1", "--redo")
+    undo(day, "S1")
+    assert text(day) == ten(l5="five", l9="nine")
+    undo(day, "S1", "--redo")
+    day.commit("S1")
+    assert head(day) == ten(l5="five again")
+
+
+@pytest.mark.parametrize("between", ["checkout", "commit of the removal", "commit of a change"])
+def test_a_session_alone_that_was_twice_in_one_place(day: Repo, between: str) -> None:
+    if between == "checkout":
+        swap(day, "S1", "line 5\n", "five\n")
+        day.git("checkout", "-q", "f")
+        swap(day, "S1", "line 5\n", "five again\n")
+    else:
+        swap(day, "S1", "line 5\n", "" if between == "commit of the removal" else "five\n")
+        day.commit("S1")
+        day.edit("S1", "f", ten())
+    then = head(day)
+    assert changed(undo(day, "S1")) == {"f": "M"}
+    assert text(day) == then
+    assert undo(day, "S1")["status"] == "nothing"
+
+
+def test_what_is_undone_is_not_of_whoever_undid_it(day: Repo) -> None:
+    """S1 committed a removal, S2 put the line back, a person undoes that, and S1's commit is taken back."""
+    swap(day, "S1", "line 3\n", "")
+    day.commit("S1")
+    swap(day, "S2", "line 4\n", "line 3\nline 4\n")
+    undo(day, "S2")
+    day.git("reset", "-q", "HEAD~")
+    assert (day.pending("S1"), day.pending("S2")) == (["f"], [])
+    day.commit("S1")
+    assert head(day) == ten(l3="").replace("\n\n", "\n")
+
+
+def test_a_file_that_is_made_again_as_it_was_is_made(day: Repo) -> None:
+    """The session had deleted it in a commit of its own."""
+    shells.run(day, "S1", "git rm -q f")
+    day.commit("S1")
+    day.edit("S1", "f", TEN)
+    assert day.owners()["f"] == "other"
+    assert changed(undo(day, "S1")) == {"f": "D"}
+    undo(day, "S1", "--redo")
+    assert day.commit("S1").paths == {"f": "A"}
+
+
+def test_what_a_person_gave_of_his_new_file_is_undone(day: Repo) -> None:
+    day.write("new", "x\ny\nz\n")
+    swap(day, "S1", "line 5\n", "five\n")
+    day.ralph("assign", "--to", "S1", "new:2")
+    undo(day, "S1")
+    assert day.read("new") == b"x\nz\n"
+    assert day.commit("S1").status == "nothing"
