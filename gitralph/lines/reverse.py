@@ -237,18 +237,21 @@ class _Turn:
     def _stands(self, line: int) -> bool:
         """Tell whether a line stands by the last change that counts."""
         known, is_undo = self.known, self.way == "undo"
-        if is_undo and known.is_added(line) and known.unit(line) in self.units:
-            # also where the session had committed that it took the line, or the whole file, away
-            if line > NEWLINE or (
-                line == EXISTS and all(known.unit(x) in self.units for x in self.weave.shown)
-            ):
-                return False
+        if is_undo and self._is_brought(line):
+            return False  # also where the session had committed that it took it away
         last = next((each for each in reversed(self._history(line)) if self._counts(*each)), None)
         is_back = is_undo and known.is_removed(line)
         if last is None:
             return is_back or self.way == "restore" or known.born_by(line) not in self.units
         is_back = is_back and known.unit(line) in self.units and (line > NEWLINE or last[0] == BASE)
         return last[1] or (is_back and self.weave.owner_of(last[0]) not in self.owners)
+
+    def _is_brought(self, line: int) -> bool:
+        """Tell whether the turned pieces brought a line that HEAD lacks, or the file with all its lines."""
+        known = self.known
+        lines = self.weave.shown if line == EXISTS else ()
+        is_new = known.is_added(line) and line != NEWLINE
+        return is_new and all(known.unit(x) in self.units for x in (line, *lines))
 
     def _history(self, line: int) -> list[Change]:
         """The changes of a line without pairs of which the second takes the first back."""
