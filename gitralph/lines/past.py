@@ -42,6 +42,7 @@ class Past:
         self._over_hunks = dict[int, frozenset[int]]()
         self._covered = dict[int, bool]()
         self._seen = dict[tuple[int, int, int], bool]()
+        self._in_head = dict[int, bool]()
 
     def is_over(self, line: int) -> bool:
         """Tell whether a line that is gone stays gone:
@@ -217,7 +218,7 @@ class Past:
     def _is_covered(self, line: int) -> bool:
         known = self.known
         unit, killer = known.brought_by(line), known.unit(line)
-        if self.is_over(line) or self.has_ended(unit):
+        if self.is_over(line) or self.has_ended(unit) or self._has_committed_taker(line):
             return False
         if known.is_undone(line) and not any(map(known.on_disk, known.births(killer))):
             return False
@@ -225,6 +226,18 @@ class Past:
         if self.weave.units[killer].owner is None and not is_moved and not self.corrects(killer, unit):
             return False
         return self.is_seen(killer, unit) and (is_moved or not self.is_replaced_whole(unit, killer))
+
+    def _has_committed_taker(self, line: int) -> bool:
+        """Tell whether HEAD had a line, and has another part of the step that took it: it has that step."""
+        known = self.known
+        then, step = known.was(line, known.agreed), self.weave.units[known.unit(line)].step
+        if then is None or not then[1]:
+            return False
+        if step not in self._in_head:
+            units = (n for n, unit in enumerate(self.weave.units) if unit.step == step)
+            births = (x for n in units for x in known.births(n))
+            self._in_head[step] = any(known.in_head[x] and self.weave.says(x) for x in births)
+        return self._in_head[step]
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""

@@ -282,3 +282,26 @@ def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
     )
     assert [one.reason for one in answer.left] == ["stale"]
     assert answer.refused
+
+
+def test_a_line_of_head_s_that_another_took_out_in_a_commit_does_not_come_back() -> None:
+    """A person reverts that commit on disk, less this line: HEAD has another part of the edit that took it."""
+    base = b"one\ntwo\nthree\n"
+    first = b"one\nred brick\ngrey stone\ntwo\nthree\n"
+    took = b"one\ngrey stone\ntwo\nfour\n"
+    then = b"one\nblue glass\ntwo\nfour\n"
+    steps = [
+        Step("0", "S1", base, first, head="x", seen=True, alone=True),
+        Step("1", "S2", first, took, head="y", seen=True, alone=True),
+        Step("2", "S2", took, then, head="y", seen=True, alone=True),
+    ]
+    answer = separate(
+        then,
+        steps,
+        b"one\ngrey stone\ntwo\nthree\n",
+        owners={"S1"},
+        held=lambda key: set(base.split() if key == "0" else first.splitlines()),
+        heads=lambda: {base, first},
+        has=lambda key: set(base.split() if key == "0" else first.splitlines()),
+    )
+    assert answer.text == then
