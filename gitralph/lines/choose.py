@@ -16,7 +16,7 @@ it. The later piece goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
-for it, or lost another line that the edit took as well; nor where the piece only added lines and the edit
+for it, or has another part of the edit; nor where the piece only added lines and the edit
 replaced all of them without keeping a word; nor where a command of which nobody knows whose it was brought
 the line, or took it and nothing of that shows; nor where the file went back since to a text from before the
 line, and nothing of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it

@@ -285,23 +285,33 @@ def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
 
 
 def test_a_line_of_head_s_that_another_took_out_in_a_commit_does_not_come_back() -> None:
-    """A person reverts that commit on disk, less this line: HEAD has another part of the edit that took it."""
+    """A person reverts that commit on disk, less this line: HEAD has another part of the edit that took it.
+
+    Somebody's line that waits beside it keeps HEAD from being a text that the file had.
+    """
     base = b"one\ntwo\nthree\n"
     first = b"one\nred brick\ngrey stone\ntwo\nthree\n"
-    took = b"one\ngrey stone\ntwo\nfour\n"
-    then = b"one\nblue glass\ntwo\nfour\n"
+    waits, took, then = (
+        b"uno\nred brick\ngrey stone\ntwo\nthree\n",
+        b"uno\ngrey stone\ntwo\nfour\n",
+        b"uno\nblue glass\ntwo\nfour\n",
+    )
     steps = [
         Step("0", "S1", base, first, head="x", seen=True, alone=True),
-        Step("1", "S2", first, took, head="y", seen=True, alone=True),
-        Step("2", "S2", took, then, head="y", seen=True, alone=True),
+        Step("1", "S3", first, waits, head="y", seen=True, alone=True),
+        Step("2", "S2", waits, took, head="y", seen=True, alone=True),
+        Step("3", "S2", took, then, head="y", seen=True, alone=True),
     ]
+    then, now = then.replace(b"uno", b"one"), b"uno\ngrey stone\ntwo\nthree\n"
+    lines = {key: set((base if key == "0" else first).splitlines()) for key in "0123"}
     answer = separate(
         then,
         steps,
-        b"one\ngrey stone\ntwo\nthree\n",
+        now,
         owners={"S1"},
-        held=lambda key: set(base.split() if key == "0" else first.splitlines()),
+        held=lambda key: lines.get(key, {*lines["3"], *then.splitlines()}),
         heads=lambda: {base, first},
-        has=lambda key: set(base.split() if key == "0" else first.splitlines()),
+        has=lambda key: lines[key],
     )
     assert answer.text == then
+    assert not answer.refused
