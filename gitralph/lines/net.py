@@ -160,7 +160,7 @@ def _counted(
                 taker[line] = owner
         # who only takes back that he put a line of HEAD back has not taken it away
         undone |= {x for x in gone if lent.pop(x, OFFERED) == owner and owner not in names}
-        lent |= dict.fromkeys(fresh & took, owner)
+        lent |= dict.fromkeys(back & took, owner)
         took -= fresh
         if owner in names:
             brought |= fresh - back

@@ -287,7 +287,8 @@ def pieces(
     ``exists`` is False for a file that HEAD has under another name.
     """
     weave = fold(steps, disk)
-    found = _Credits(weave, held, has, {step.key for step in steps if step.moved})
+    moves = {step.key for step in steps if step.moved}
+    found = _Credits(weave, held, has, moves, {step.key for step in steps if step.undoes})
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
@@ -346,8 +347,10 @@ def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) 
 class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
-    def __init__(self, weave: Weave, held: Held, has: Held, moves: Container[str]) -> None:
-        self.weave, self.held, self.has, self.moves = weave, held, has, moves
+    def __init__(
+        self, weave: Weave, held: Held, has: Held, moves: Container[str], undos: Container[str]
+    ) -> None:
+        self.weave, self.held, self.has, self.moves, self.undos = weave, held, has, moves, undos
         self.changes: dict[int, list[Change]] = {}
         self.takers: dict[int, dict[int, None]] = {}
         """For each line the hunks that took it away and brought something, the latest last."""
@@ -395,7 +398,7 @@ class _Credits(_States):
             made = weave.hunks[n]
             for line in made.dels:
                 old = self._was_taken_by(line, back, key)
-                old = self._was_gone_by(line, n) if old is None else old
+                old = self._was_gone_by(line, n, key) if old is None else old
                 self._set(line, n, False, n if old is None or self._does_anew(line, old, n, key) else old)
             for line in made.undels:
                 old = self.stood_by(line)
@@ -457,15 +460,15 @@ class _Credits(_States):
                 return credit
         return None
 
-    def _was_gone_by(self, line: int, hunk: int) -> int | None:
+    def _was_gone_by(self, line: int, hunk: int, key: str) -> int | None:
         """The hunk that had taken a line, where a session only puts it back and takes it again.
 
-        Where a gap had taken it, only of a line that HEAD had.
+        By an undo, or a line that HEAD had.
         """
         changes, who = self.changes.get(line, ()), self.weave.owner_of
         if len(changes) < 2 or not changes[-1][1] or changes[-2][1] or who(changes[-1][0]) != who(hunk):
             return None
-        is_known = who(changes[-2][2]) is not None or (line, changes[-1][0]) in self.put_back
+        is_known = key in self.undos or (line, changes[-1][0]) in self.put_back
         return changes[-2][2] if is_known else None
 
     def _was_held(self, hunk: int, key: str) -> bool:

@@ -293,8 +293,8 @@ def test_a_line_of_head_s_that_another_took_out_in_a_commit_does_not_come_back()
     first = b"one\nred brick\ngrey stone\ntwo\nthree\n"
     waits, took, then = (
         b"uno\nred brick\ngrey stone\ntwo\nthree\n",
-        b"uno\ngrey stone\ntwo\nfour\n",
-        b"uno\nblue glass\ntwo\nfour\n",
+        b"uno\ngrey stone\ntwo\nthe fourth house\n",
+        b"uno\nblue glass\ntwo\nthe fourth house\n",
     )
     steps = [
         Step("0", "S1", base, first, head="x", seen=True, alone=True),
