@@ -76,7 +76,8 @@ def _who(ctx: Context, row: BlameLine) -> str:
         short = name if len(name) <= _LONG_ID else name[:8]
         return f"{short} ({found.agent})" if found.agent else short
     if found.one_of:
-        return "one of " + ", ".join(map(ctx.called, found.one_of))
+        given = ", ".join(map(ctx.called, found.one_of))
+        return f"one of {given}" if len(found.one_of) > 1 else f"perhaps {given}"
     if found.agent is not None:
         return f"{found.agent} ({found.source})"
     if found.boundary:

@@ -27,7 +27,7 @@ from gitralph.decide.pathspecs import matcher
 from gitralph.decide.request import Judge, Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
-from gitralph.git.typed import as_pathspec, can_be_typed
+from gitralph.git.typed import as_pathspec
 from gitralph.records import path_records
 from gitralph.sessions import gc_in_background, session_choice
 from gitralph.words.advice import described
@@ -224,7 +224,7 @@ def commit(**typed: Any) -> None:
 def _tell_of_new_files(ctx: Context) -> None:
     """Tell of a person's new files: a commit takes these only where they are named or staged."""
     found = uncommitted.dirty(ctx.repo, ctx.config)
-    new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
+    new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED]
     known = path_records.states_of(ctx.layout, new)
     new = [path for path in new if path not in known or not known[path].owners()]
     if new:

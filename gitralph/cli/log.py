@@ -163,7 +163,7 @@ def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int, room: int | N
     head = f"{when}  {columns.pad(columns.cut(_who(ctx, one), wide), wide)}  "
     if isinstance(one, LoggedEdit):
         counts = f"  +{one.added} -{one.removed}" if one.record.is_exact else "  (lines not known)"
-        head, text, tail = f"{head}{one.record.op:<8}", shown(one.path), counts
+        head, text, tail = f"{head}{one.record.op:<7} ", shown(one.path), counts
     else:
         head, text, tail = f"{head}commit  ", f"{one.oid[:8]} {one.subject}", _fate(one)
     if room is None:

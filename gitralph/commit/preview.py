@@ -134,7 +134,7 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
     if made.rewound is not None:
         told = f"commit {made.rewound[:7]} of this session is not in HEAD any more"
-        notes.append(f"{told} (undone, amended or rebased)")
+        notes.append(f"{told} (undone, amended, rebased, or on another branch)")
     return notes + _upstream_notes(ctx, made)
 
 

@@ -497,8 +497,17 @@ def is_back(scene: Scene, state: PathState) -> bool:
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
     """HEAD's text at the path from which the file was moved; None where there is none.
 
-    Each of its lines is in HEAD, under another name. None also where a file stands at the old path again, or
-    where the file here was made anew since.
+    Each of its lines is in HEAD, under another name.
+    """
+    path = moved_from(scene, state)
+    entry = scene.reader.lookup_safe(path) if path is not None else None
+    return read_blob(scene, entry) if entry is not None and entry.mode in FILES else None
+
+
+def moved_from(scene: Scene, state: PathState) -> bytes | None:
+    """The path at which HEAD has a file that was moved here; None where there is none.
+
+    None also where a file stands at the old path again, or where the file here was made anew since.
     """
     seen = {state.path}
     while (records := text_chain.lasting(scene, state)) and records[0].op == "rename-to":
@@ -513,7 +522,7 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
         # the file had come over the one that HEAD has there
         is_others = to is not None and entry == history.entry_at(scene.repo, to.head, path)
         if entry is not None and not is_others:
-            return read_blob(scene, entry) if entry.mode in FILES else None
+            return path
     return None
 
 

@@ -75,7 +75,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
         scene = inputs.look(asked, {path: state})
         if scene.barred:
             return scene.barred[path]
-        lines = _blamed(ctx, path, scene.contents[path].data)
+        lines = _blamed(ctx, scene, state)
         data = scene.contents[path].data or b""
         if len(data) > TEXT_LIMIT or is_binary(data):
             return Read(state, [None] * len(lines), lines, _since_head(scene, state))
@@ -118,9 +118,13 @@ def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blam
     return found
 
 
-def _blamed(ctx: Context, path: bytes, data: bytes | None) -> list[blame.Line]:
+def _blamed(ctx: Context, scene: Scene, state: PathState) -> list[blame.Line]:
+    """What git says of each line, of a file that was moved here under its old name."""
+    path, data = state.path, scene.contents[state.path].data
+    old = path_texts.moved_from(scene, state) if scene.reader.entry(path) is None and data else None
     try:
-        found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(full_lines(data or b"")))
+        count = len(full_lines(data or b""))
+        found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, count, old)
     except GitError:
         # Where HEAD has the file git has to know it, unless it lacks an object that no remote gives it.
         held = history.entry_at(ctx.repo, refs.read_head(ctx.repo).oid, path)

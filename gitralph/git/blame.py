@@ -23,14 +23,17 @@ class Line(NamedTuple):
     text: bytes = b""
 
 
-def lines(git: Git, config: Config, path: bytes, count: int) -> list[Line] | None:
+def lines(git: Git, config: Config, path: bytes, count: int, old: bytes | None = None) -> list[Line] | None:
     """Every line in order; None where git's answer is not of this file, which somebody writes meanwhile.
+
+    ``old`` is the name that the file has in HEAD, where it has another one there.
 
     Raises GitError where git has no answer, as for a file that it does not know.
 
     ``git`` must run at the root of the working tree. Format: git-blame(1), THE PORCELAIN FORMAT.
     """
-    said = git.run(*config.without_programs(), "blame", "--no-textconv", "--porcelain", "--", path)
+    named: list[str | bytes] = ["--", path] if old is None else ["--contents", path, "--", old]
+    said = git.run(*config.without_programs(), "blame", "--no-textconv", "--porcelain", *named)
     out: list[Line] = []
     paths: dict[bytes, bytes] = {}
     header: list[bytes] = []

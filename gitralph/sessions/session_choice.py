@@ -97,6 +97,7 @@ def unknown(layout: Layout, typed: str) -> Fatal:
 def _likely(layout: Layout, typed: str) -> list[str]:
     """Similar names: those of sessions whose name or id is written almost like that."""
     close = difflib.get_close_matches(typed, [*names.everyone(layout), *_ids(layout)], n=_NAMED, cutoff=0.6)
+    close = [one for one in close if one != typed]  # gc has put its records away
     by_id = [one for one in close if names.holder(layout, one) is None]
     return [f"'{one}'" for one in close if one not in by_id] + [_with_ids(layout, [one]) for one in by_id]
 

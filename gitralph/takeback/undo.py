@@ -282,8 +282,10 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
 
 
 def _with_brought(found: Survey, path: bytes, record: Record) -> set[str]:
-    """The key of a record, and for a redo those of the edits that it brought back: these have the credit."""
+    """The key of a record, and of a redo or a restore those of what it brought back: these have the credit."""
     keys, by_key = {str(record.offset)}, {str(r.offset): r for r in found.own(path)}
+    if record.op == RESTORE:
+        keys |= {step_of(name).removesuffix(ARRIVED) for name in record.units}
     for unit in record.units if record.op == REDO else ():
         undo = by_key.get(step_of(unit))
         keys |= {step_of(name).removesuffix(ARRIVED) for name in (undo.units if undo else ())}

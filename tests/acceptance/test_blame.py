@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.test_head_moved import swap
+from tests.support import shells
 from tests.support.guarded import git_as
 from tests.support.repo import Repo
 from tests.support.texts import TEN
@@ -180,6 +181,15 @@ def test_a_renamed_files_lines_keep_their_commits(day: Repo) -> None:
     day.git("mv", "f", "g")
     day.commit_all("moved")
     assert whose(day, "g") == {2: ("committed", "S1")}
+
+
+def test_a_moved_file_that_is_not_committed_yet_keeps_its_commits_too(day: Repo) -> None:
+    """Git has the lines under the old name."""
+    swap(day, "S2", "line 7\n", "seven\n")
+    shells.run(day, "S1", "mv f g")
+    rows = day.ralph("blame", "--json", "g").json()
+    assert {row["commit"] for row in rows if row["line"] != 7} == {day.head()}
+    assert (rows[6]["state"], rows[6]["session"]) == ("pending", "S2")
 
 
 def test_control_characters_are_shown_not_sent(day: Repo) -> None:

@@ -1000,3 +1000,14 @@ def test_what_a_person_gave_of_his_new_file_is_undone(day: Repo) -> None:
     undo(day, "S1")
     assert day.read("new") == b"x\nz\n"
     assert day.commit("S1").status == "nothing"
+
+
+def test_the_last_edit_after_a_restore_is_the_restore(day: Repo) -> None:
+    """A file that was moved and edited comes back, and goes again with all of it."""
+    shells.run(day, "S1", "mv f g")
+    swap(day, "S1", "line 3\n", "three\n", path="g")
+    day.remove("g")
+    day.git("checkout", "-q", "f")
+    day.ralph("restore", "--session", "S1")
+    assert changed(undo(day, "S1", "--last", "1")) == {"f": "A", "g": "D"}
+    assert day.git("status", "--short") == ""

@@ -9,7 +9,7 @@ from gitralph.cli.terminal import output
 from gitralph.commit.preview import refused_to_person
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
-from gitralph.git.typed import as_name, as_pathspec, can_be_typed
+from gitralph.git.typed import as_name, as_pathspec
 from gitralph.records import commit_log
 from gitralph.sessions import session_choice
 
@@ -50,10 +50,8 @@ def _counted(paths: Sequence[bytes]) -> str:
 def _ways(
     ctx: Context, session: str | None, paths: Sequence[bytes], made: set[bytes], messages: Sequence[str]
 ) -> list[str]:
-    # A path with characters that no terminal shows becomes a pattern, which could take another file along.
-    known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
-    yours = [path for path in known if path not in made]
+    yours = [path for path in paths if path not in made]
     refusals, back = refused_to_person(ctx, yours) if yours and not ctx.is_agent else ([], [])
     barred = {left.path for left in refusals}
     yours = [path for path in yours if path not in barred]
@@ -64,7 +62,7 @@ def _ways(
         given = " ".join(as_pathspec(ctx, path) for path in yours)
         out.append(f"git ralph commit --mine{said} -- {given}  # they are yours")
     # to assign, `a:1` means line 1 of a
-    loose = (path for path in known if path not in barred and b":" not in path)
+    loose = (path for path in paths if path not in barred and b":" not in path)
     mine = " ".join(as_name(ctx, path) for path in loose)
     if mine and session is not None and not ctx.is_agent:
         out.append(
