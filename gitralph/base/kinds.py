@@ -42,6 +42,7 @@ class Kind(StrEnum):
     NOTHING_LEFT = "nothing-left"
     LEFT_TO_OTHERS = "left-to-others"
     LEFT_TO_NOBODY = "left-to-nobody"
+    BROUGHT_BACK = "brought-back"
     REMOVED_BEFORE = "removed-before"
     REMOVAL_STAYS = "removal-stays"
 

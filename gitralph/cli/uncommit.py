@@ -5,7 +5,7 @@ import shlex
 import click
 
 from gitralph.base.errors import Fatal, RalphError, Refused
-from gitralph.base.quote import printable
+from gitralph.base.quote import few, printable
 from gitralph.cli.terminal import options, output
 from gitralph.decide import pending_paths
 from gitralph.git import refs
@@ -44,8 +44,8 @@ def uncommit(session: str | None, as_json: bool) -> None:
             rest = " ".join(as_pathspec(ctx, path) for path in found.paths if path not in found.staged)
             back = f"git reset --soft {found.commit[:7]}" + (f" && git reset -q -- {rest}" if rest else "")
             output.hint(f"{back}  # brings it back: not all of it is on record now")
-            for path in sorted(found.staged):
-                output.hint(f"git add -p -- {as_pathspec(ctx, path)}  # then: what is staged there is older")
+            if found.staged:
+                output.note(f"what is staged of {few(sorted(found.staged), _MOST)} is older than the commit")
             return
         again += f" -- {paths}"  # something else of the session may be pending
     output.hint(f"git log -1 --format=%B {found.commit[:7]} | {again}  # makes it again")

@@ -1,16 +1,19 @@
 """``git ralph undo``."""
 
+import shlex
 from functools import partial
 from typing import Any, NamedTuple
 
 import click
 
 from gitralph.base.errors import RalphError, UsageError
+from gitralph.base.quote import few
 from gitralph.cli.terminal import options, output, taken_back
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import cleanup
 from gitralph.decide.pathspecs import matcher
 from gitralph.git.context import Context
+from gitralph.git.typed import as_name
 from gitralph.guard.reply import NOT_TOLD
 from gitralph.hook import sessionfile
 from gitralph.records import word
@@ -20,11 +23,13 @@ from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.redo import session_of_undone
 from gitralph.takeback.survey import Picked, UndoRequest
-from gitralph.takeback.undo import TakenBack, refuse_unknown
+from gitralph.takeback.undo import TakenBack, left_by_shell, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 from gitralph.words.advice import described
 
 _USAGE = "git ralph undo --session {}"
+# Nobody types more names than these.
+_FEW = 5
 
 
 class UndoOptions(NamedTuple):
@@ -94,12 +99,32 @@ def undo(**typed: Any) -> None:
                 show.result(TakenBack("nothing", found))
                 return
         result = (bring_back if asked.redo else take_back)(ctx, request, asked.dry_run)
+        ways = _of_shell(ctx, asked, result)
     except RalphError as error:
         show.failure(error, asked.session)
         raise
     show.result(result)
+    for way in ways:
+        output.hint(way)
     if not asked.dry_run and result.session is not None:
         _word(ctx, result, asked.redo, asked.tell)
+
+
+def _of_shell(ctx: Context, asked: UndoOptions, result: TakenBack) -> list[str]:
+    """Note which new files of the session's shell commands stay; return how they would go, too."""
+    if asked.redo or asked.ask or asked.call is not None or asked.last is not None or result.session is None:
+        return []
+    paths = left_by_shell(ctx, result.session)
+    match = matcher(ctx, asked.paths)
+    paths = match(paths) if match is not None else paths
+    if not paths:
+        return []
+    who = ctx.called(result.session)
+    result.notes.append(f"made by a shell command of session '{who}', and left: {few(paths, _FEW)}")
+    if ctx.is_agent:
+        return []
+    given = " ".join(as_name(ctx, path) for path in paths[:_FEW])
+    return [f"git ralph assign --to {shlex.quote(who)} -- {given}  # then an undo takes them too"]
 
 
 def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:

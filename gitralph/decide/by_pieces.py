@@ -210,8 +210,9 @@ def _leaves(scene: Scene) -> bool:
 def _doubted(scene: Scene, state: PathState, steps: Sequence[Step]) -> set[str]:
     """The keys of the gaps that another session's shell command may have made.
 
-    A command that ended with the text at the end of one gap made no other one. Where it ended with a text
-    that nothing tells of, it may have had a part in any.
+    A command that ended with the text at the end of one gap made no other one, least of all where it also
+    began with the text before. Where it ended with a text that nothing tells of, it may have had a part in
+    any.
     """
     content = scene.contents[state.path]
     now = (text_chain.content_id(content), f"{content.mode:o}" if content.mode else None)
@@ -224,11 +225,19 @@ def _doubted(scene: Scene, state: PathState, steps: Sequence[Step]) -> set[str]:
     known |= {text_id(after) for _, before, after in gaps if not difference(before, after)[1]}
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
-    left = windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
-    ends = [(TAIL, now[0]), *((key, text_id(after)) for key, _, after in gaps)]
-    if left is not None and left <= {text for _, text in ends}:
-        return {key for key, text in ends if text in left}
-    return {key for key, _ in ends}
+    last = steps[-1].after if steps else None
+    rows = [(key, _text_id(before), _text_id(after)) for key, before, after in gaps]
+    rows.append((TAIL, _text_id(last), now[0]))
+    every = {key for key, _, _ in rows}
+    found, left = set[str](), windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
+    for change in left or ():
+        whole = {key for key, *texts in rows if tuple(texts) == change}
+        found |= whole or {key for key, _, after in rows if after == change[1]} or every
+    return every if left is None else found
+
+
+def _text_id(text: bytes | None) -> str | None:
+    return None if text is None else text_id(text)
 
 
 def _on_its_lines(

@@ -16,12 +16,12 @@ def _below(ctx: Context, path: bytes, folder: str | None = None) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote for a shell; what no terminal shows is written as bash, ksh and zsh read it in ``$'...'``."""
+    """Quote for a shell; what no terminal shows is left to printf(1), whose escapes every shell has."""
     if not any(map(is_control, text)):
         return shlex.quote(text)
-    parts = ("".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) if is_control(c) else c for c in text)
-    escaped = (c.replace("\\", "\\\\").replace("'", "\\'") if len(c) == 1 else c for c in parts)
-    return "$'" + "".join(escaped) + "'"
+    form = text.replace("\\", "\\\\").replace("%", "%%")
+    form = "".join("".join(f"\\{b:03o}" for b in os.fsencode(c)) if is_control(c) else c for c in form)
+    return f'"$(printf {shlex.quote(form)})"'
 
 
 def as_pathspec(ctx: Context, path: bytes, folder: str | None = None) -> str:

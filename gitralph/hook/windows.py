@@ -330,16 +330,17 @@ def left_by_others(
     family: Container[str],
     known: Container[str | None],
     told: Container[tuple[str, str | None]],
-) -> set[str | None] | None:
-    """The texts in which shell commands of other sessions may have left a path; None: anything may be theirs.
+) -> set[tuple[str | None, str | None]] | None:
+    """What shell commands of other sessions may have made of a path; None: anything may be theirs.
 
+    Each change is the text that a command found and the one that it left, None where the file was absent.
     ``now`` is what the path holds. ``known`` are the texts that records left, and those found up to the
     family's first record. A command that ended with one of these texts did not make the unrecorded change:
     that came later, or before. Neither did one that left the file as in HEAD, which did not move. Of one that
     runs on a text says nothing: the edit which left it may have come after the command's change. Commands in
     ``told``, by session and call, have a record of their change of the path, and do not count either.
     """
-    found = set[str | None]()
+    found = set[tuple[str | None, str | None]]()
     for window in read(layout):
         if window.session in family or window.name in told:
             continue
@@ -350,5 +351,5 @@ def left_by_others(
         if unknown or (row is not None and window.closed is None):
             return None
         if row is not None and row.after is not None and row.after[0] not in known:
-            found.add(row.after[0])
+            found.add((row.base if row.before is None else row.before[0], row.after[0]))
     return found

@@ -251,6 +251,7 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     notes = (
         *said.notes(choice, followed),
         *said.lost(choice, steps, held),
+        *said.brought_back(choice),
         *said.taken_again(choice),
         *said.stays(choice),
     )

@@ -59,6 +59,21 @@ def lost(choice: Attempt, steps: Sequence[Step], held: Held) -> Iterator[LineNot
     yield LineNote(Why(kind, names), where, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
 
 
+def brought_back(choice: Attempt) -> Iterator[LineNote]:
+    """What the session wrote and a gap took away, where a gap brought it back that it has no part in."""
+    known, weave = choice.known, choice.weave
+    gone = {x for unit in choice.own for x in known.births(unit) if weave.says(x)}
+    texts = {weave.line[x] for x in gone if known.is_history(x)}
+    back = [
+        x
+        for x in known.differing()
+        if known.is_added(x) and known.owner(x) is None and (x in gone or weave.line[x] in texts)
+        if not choice.shows(x)
+    ]
+    if back:
+        yield LineNote(Why(Kind.BROUGHT_BACK, (UNRECORDED,)), _where(weave, back))
+
+
 def taken_again(choice: Attempt) -> Iterator[LineNote]:
     """What the session took away last, but another had before and is credited with it."""
     known, weave = choice.known, choice.weave

@@ -100,7 +100,7 @@ class LeftEdit(NamedTuple):
 LEFT_OUT = frozenset([Kind.LEFT_TO_OTHERS, Kind.LEFT_TO_NOBODY, Kind.REMOVED_BEFORE])
 """Kinds of a note about own lines that somebody changed or removed, and that are left to that session."""
 
-STAYS_OUT = LEFT_OUT | {Kind.CHANGED_SINCE, Kind.AMONG}
+STAYS_OUT = LEFT_OUT | {Kind.CHANGED_SINCE, Kind.AMONG, Kind.BROUGHT_BACK}
 """These kinds, and those of a note about an unrecorded correction that does not go along."""
 
 

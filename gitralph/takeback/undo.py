@@ -15,16 +15,16 @@ from gitralph.base.errors import Fatal, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
 from gitralph.commit import cleanup
-from gitralph.decide import decision, text_chain
+from gitralph.decide import decision, offers, text_chain
 from gitralph.decide.decision import Left
-from gitralph.git import index
+from gitralph.git import index, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.lines.terms import ARRIVED, step_of
-from gitralph.records import over_time
+from gitralph.records import over_time, path_records
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
@@ -70,6 +70,16 @@ Planner = Callable[[Context, UndoRequest], UndoPlan]
 def undo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Take edits back. Raises Refused with nothing written, Fatal for an unknown call."""
     return carry_out(ctx, request, UNDO, lambda on, asked: _plan(on, asked), dry)
+
+
+def left_by_shell(ctx: Context, session: str) -> list[bytes]:
+    """The new files that shell commands of the session made: an undo leaves them, as a commit does."""
+    family = path_records.family(ctx.layout, session)
+    touched = offers.paths(ctx, family)
+    found = offers.left_by_commands(ctx, touched) if touched else {}
+    letters = uncommitted.dirty(ctx.repo, ctx.config, found) if found else {}
+    own = (path for path, window in found.items() if window.session in family)
+    return sorted(path for path in own if letters.get(path) == uncommitted.UNTRACKED)
 
 
 def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry: bool) -> TakenBack:
@@ -282,7 +292,7 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
 
 
 def _with_brought(found: Survey, path: bytes, record: Record) -> set[str]:
-    """The key of a record, and of a redo or a restore those of what it brought back: these have the credit."""
+    """The key of a record; of a redo or a restore also those of what it brought back: these have credit."""
     keys, by_key = {str(record.offset)}, {str(r.offset): r for r in found.own(path)}
     if record.op == RESTORE:
         keys |= {step_of(name).removesuffix(ARRIVED) for name in record.units}

@@ -59,6 +59,7 @@ TABLE = {
     Kind.LEFT_TO_NOBODY: (
         "what this session wrote there was changed or removed by {whose}, and is left to it"
     ),
+    Kind.BROUGHT_BACK: "this session wrote it, {whose} brought it back, and it is left to it",
     Kind.REMOVED_BEFORE: "this session removed there what {whose} had removed before, and that stays theirs",
     Kind.REMOVAL_STAYS: (
         "what this session removed there stays: "

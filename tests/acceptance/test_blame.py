@@ -187,7 +187,7 @@ def test_a_moved_file_that_is_not_committed_yet_keeps_its_commits_too(day: Repo)
     """Git has the lines under the old name."""
     swap(day, "S2", "line 7\n", "seven\n")
     shells.run(day, "S1", "mv f g")
-    rows = day.ralph("blame", "--json", "g").json()
+    rows = day.ralph("blame", "--json", "g").json()["lines"]
     assert {row["commit"] for row in rows if row["line"] != 7} == {day.head()}
     assert (rows[6]["state"], rows[6]["session"]) == ("pending", "S2")
 

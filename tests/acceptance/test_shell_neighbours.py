@@ -274,6 +274,17 @@ def test_a_person_corrects_what_was_written_after_anothers_command(repo: Repo) -
     assert _text(repo, "a") == changed(3, "line 3\nred bricks", TEN + "grey stone\n")
 
 
+def test_a_person_corrects_what_a_command_of_another_left_in_the_end(repo: Repo) -> None:
+    """The command took its own line out again, so the file is as it was after the correction."""
+    repo.edit("S1", "a", TEN + "red brick\n")
+    repo.write("a", TEN + "red bricks\n")
+    repo.git("add", "a")
+    shells.run(repo, "S2", "sed -i '3i S2' a")
+    shells.run(repo, "S2", "sed -i '/^S2$/d' a")
+    assert "corrected by" in repo.commit("S1").notes
+    assert _text(repo, "a") == TEN + "red bricks\n"
+
+
 def test_what_two_commands_may_have_made_stays_so_beside_a_persons_line(repo: Repo) -> None:
     other = Shell(repo, "S2").begin()
     shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")

@@ -81,7 +81,7 @@ def test_a_command_that_left_a_file_as_head_had_it_made_no_change_of_it(lay: Lay
     )
     now = ("c" * 40, "100644")
     assert shell.left_by_others(lay, b"p", now, {"S1"}, set(), ()) == set()
-    assert shell.left_by_others(lay, b"q", now, {"S1"}, set(), ()) == {B[0]}
+    assert shell.left_by_others(lay, b"q", now, {"S1"}, set(), ()) == {(A[0], B[0])}
     assert shell.left_by_others(lay, b"q", now, {"S1"}, {B[0]}, ()) == set()
 
 

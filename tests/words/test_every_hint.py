@@ -629,7 +629,9 @@ SCENES: dict[str, list[Scene]] = {
     "cli.status._unguarded": [Scene(_guard_taken_away, ("status",), (PERSON,), code=0)],
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
     "cli.terminal.taken_back.result": [Scene(_own_pending, ("undo", *S1), code=0)],
+    "cli.undo.undo": [Scene(_shell_left, ("undo", *S1), (PERSON,), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
+    "cli.uncommit._session": [Scene(_nothing, ("uncommit",), (PERSON,))],
     "cli.uncommit.uncommit": [
         Scene(_own_commit_without_records, ("uncommit", *S1), code=0),
         Scene(_own_commit_of_a_claim, ("uncommit", *S1), code=0),
