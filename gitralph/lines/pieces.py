@@ -389,10 +389,9 @@ class _Credits(_States):
     def _record(self, first: int, last: int, key: str) -> None:
         weave = self.weave
         back = {line for n in range(first, last) for line in weave.hunks[n].undels}
-        # who takes his own deletion back, with nothing new, is not the maker of a file that HEAD still has
+        # who takes his own deletion back, with nothing new in the file, is not its maker
         taker = weave.owner_of(self.changes.get(EXISTS, [(BASE, False, BASE)])[-1][0])
         is_old = taker == weave.owner_of(first) and not any(weave.hunks[n].births for n in range(first, last))
-        is_old = is_old and (self.stood_by(EXISTS) != BASE or bool(self.has(key)))
         made_anew = {NEWLINE} if is_old else {NEWLINE, EXISTS}
         for n in range(first, last):
             made = weave.hunks[n]

@@ -475,7 +475,7 @@ LOADS = "def load(path):\n    if path is None:\n        return None\n    return 
     [
         ("web:\n  restart: always\n\ndb:\n", "web:\n  restart: always\n\ndb:\n  restart: always\n"),
         (LOADS, LOADS + "\ndef save(path):\n    return None\n"),
-        ("one\ntwo\nthree\n", "one\nthree\ntwo\n"),
+        ("one\nload(path, mode)\nsave(path, mode)\n", "one\nsave(path, mode)\nload(path, mode)\n"),
     ],
 )
 def test_a_line_that_head_has_elsewhere_is_lost_as_any_other(day: Repo, old: str, new: str) -> None:
