@@ -22,7 +22,7 @@ from gitralph.git.config import Config
 from gitralph.git.context import Context
 from gitralph.hook import record as hook_record
 from gitralph.hook import sessionfile, shellforms, shellwatch, variables, windows
-from gitralph.hook.journal import ASSIGN, GAP, Record
+from gitralph.hook.journal import ASSIGN, GAP, REDO, RESTORE, UNDO, Record
 from gitralph.hook.windows import ChangedPath, Window
 from gitralph.lines import owners
 from gitralph.lines.pieces import Pieces
@@ -101,8 +101,20 @@ def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window,
         now = (there.oid, there.mode)
         for window in made_any:
             row = None if path in window.gits else window.row(path, now)
-            if row is not None and row.after == now:
+            if row is not None and row.after == now and not _only_took_back(ctx.layout, path, window, row):
                 yield path, window, row
+
+
+def _only_took_back(layout: Layout, path: bytes, window: Window, row: ChangedPath) -> bool:
+    """True where the command ran an undo, a redo or a restore, which its record tells from first to last."""
+    records = path_records.path_state(layout, path, []).journal.records
+    change = row.base if row.before is None else row.before[0], row.after[0] if row.after else None
+    return any(
+        r.op in (UNDO, REDO, RESTORE)
+        and (r.session, (r.before, r.after)) == (window.session, change)
+        and shellforms.is_since(r.shells, layout, window.opened)
+        for r in records
+    )
 
 
 def left_by_commands(

@@ -1011,3 +1011,14 @@ def test_the_last_edit_after_a_restore_is_the_restore(day: Repo) -> None:
     day.ralph("restore", "--session", "S1")
     assert changed(undo(day, "S1", "--last", "1")) == {"f": "A", "g": "D"}
     assert day.git("status", "--short") == ""
+
+
+def test_an_undo_that_an_agent_runs_leaves_the_persons_lines_the_persons(day: Repo) -> None:
+    """The command changed the file by its undo alone, and that is recorded."""
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, None, "line 6\n", "six\n")
+    command = shells.Shell(day, "S1").begin()
+    undo(day, "S1")
+    command.end()
+    assert day.commit(None, "--mine").paths == {"f": "M"}
+    assert head(day) == ten(l6="six")
