@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitralph.base.errors import RalphError, UsageError
+from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import few
 from gitralph.cli.terminal import options, output, taken_back
 from gitralph.cli.terminal.asking import Asker
@@ -18,7 +18,7 @@ from gitralph.guard.reply import NOT_TOLD
 from gitralph.hook import sessionfile
 from gitralph.records import word
 from gitralph.sessions import session_choice
-from gitralph.takeback import by_hunks, telling
+from gitralph.takeback import assign, by_hunks, telling
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.redo import session_of_undone
@@ -75,6 +75,7 @@ def undo(**typed: Any) -> None:
     asked = UndoOptions(**typed)
     asked.check()
     ctx = options.context(create=not asked.dry_run)
+    found = None
     show = taken_back.Show(ctx, asked.as_json, asked.dry_run, "bring back" if asked.redo else "take back")
     try:
         found = _session(ctx, asked.session, asked.redo)
@@ -102,6 +103,8 @@ def undo(**typed: Any) -> None:
         ways = _of_shell(ctx, asked, result)
     except RalphError as error:
         show.failure(error, asked.session)
+        if isinstance(error, Refused) and found is not None and not asked.redo:
+            error.hints = (*error.hints, *assign.ways_out(ctx, found, error.left, undo=True))  # type: ignore[arg-type]
         raise
     show.result(result)
     for way in ways:

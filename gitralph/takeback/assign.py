@@ -28,7 +28,7 @@ from gitralph.git.trees import GITLINK
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
-from gitralph.lines import choose, give
+from gitralph.lines import choose, give, reverse
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.terms import Step
 from gitralph.records import manifests, path_records
@@ -397,11 +397,11 @@ def _given(
     return then if fits else None
 
 
-# --- a way out for a commit ---
+# --- a way out for a commit, or an undo ---
 
 
-def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
-    """Hints: what a person may give a session so that its refused commit goes through; each was tried.
+def ways_out(ctx: Context, session: str, left: Sequence[Left], undo: bool = False) -> list[str]:
+    """Hints: what a person may give a session so that its refused commit or undo goes; each was tried.
 
     One command names everything that is refused. It is given only where nothing but unrecorded lines stands
     in the way.
@@ -421,7 +421,7 @@ def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     places = []
     for path in found:
         near = _around(path, wanted[path.path])
-        chosen = next((some for some in (near, path.changes) if _lets_go(session, path, some)), None)
+        chosen = next((some for some in (near, path.changes) if _lets_go(session, path, some, undo)), None)
         if chosen is None:
             return []
         name = as_name(ctx, path.path)
@@ -445,8 +445,8 @@ def _around(found: Unowned, wanted: Sequence[Lines]) -> list[Unrecorded]:
     return [one for one in found.changes if one.line in near]
 
 
-def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool:
-    """True when a commit of the session is refused nothing of the path after it got these changes."""
+def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded], undo: bool) -> bool:
+    """True when a commit or an undo is refused nothing of the path after the session got these changes."""
     known = found.known
     if known is None or not chosen or _in_the_way(found, chosen):
         return False
@@ -455,6 +455,8 @@ def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool
     then = None if hunks is None else _given(session, found, chosen, before, hunks)
     if then is None:
         return False
+    if undo:
+        return not reverse.undone(known.pieces_by(then), then, found.owners).refused
     after = choose.separate(
         known.head,
         then,

@@ -1022,3 +1022,14 @@ def test_an_undo_that_an_agent_runs_leaves_the_persons_lines_the_persons(day: Re
     command.end()
     assert day.commit(None, "--mine").paths == {"f": "M"}
     assert head(day) == ten(l6="six")
+
+
+def test_the_hint_gives_the_session_what_stands_in_the_way_of_its_undo(day: Repo) -> None:
+    """A person reworded a line amid a block of the session's."""
+    swap(day, "S1", "line 5\n", "line 5\none\ntwo\nthree\n")
+    swap(day, None, "two\n", "my own words\n")
+    said = day.ralph("undo", "--session", "S1", code=4).said
+    (hint,) = [row for row in said.splitlines() if row.startswith("hint: git ralph assign")]
+    day.ralph(*hint.partition("  #")[0].split()[3:])
+    undo(day, "S1")
+    assert text(day) == ten()
