@@ -17,6 +17,7 @@ from gitralph.lines.text import (
     common_lines,
     complete,
     ends_with_newline,
+    words,
 )
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
@@ -157,7 +158,7 @@ class Folding:
                 piece
                 for each in ranges
                 for part in self._by_owner(each, fresh)
-                for piece in self._by_pop(part)
+                for piece in self._by_pop(part, fresh)
             ]
         return ranges, fresh
 
@@ -207,14 +208,16 @@ class Folding:
             ]
         return [each]
 
-    def _by_pop(self, each: Range) -> list[Range]:
+    def _by_pop(self, each: Range, fresh: list[int]) -> list[Range]:
         """Split off removed lines that a session had removed before and a gap had brought back.
 
         Example: a stash and its pop, while a person rewrote a line beside them. The other lines must pair one
-        to one.
+        to one, and no line that comes says a word of those that are split off alone: it would be in their
+        place.
         """
         low_old, high_old, low_new, high_new = each
-        removed = self.weave.shown[low_old:high_old]
+        weave = self.weave
+        removed = weave.shown[low_old:high_old]
         if not high_new - low_new < len(removed) or low_new == high_new:
             return [each]
         back = [self._came_back(atom) for atom in removed]
@@ -226,6 +229,12 @@ class Folding:
         ):
             return [each]
         low, high = low_old + over, high_old - under
+        content, shown = weave.content, weave.shown
+        apart = {*map(content, shown[low_old:low]), *map(content, shown[high:high_old])}
+        said = {word for text in apart for word in words(text)}
+        said -= {word for atom in shown[low:high] for word in words(content(atom))}
+        if any(word in said for line in fresh[low_new:high_new] for word in words(weave.texts[line])):
+            return [each]
         parts = [
             (low_old, low, low_new, low_new),
             (low, high, low_new, high_new),

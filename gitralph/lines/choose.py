@@ -260,11 +260,16 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
 
 
 def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
-    """Who wrote lines of which a word goes along in what replaced them: nobody will bring these any more."""
+    """Who wrote lines of which a word goes along in what replaced them: nobody will bring these any more.
+
+    What nobody recorded may have replaced any of them: a stash takes lines away, and its pop brings a form of
+    them that a person had made.
+    """
     known, found = choice.known, set[str]()
     for unit in units:
-        said = known.words(known.births(unit))
-        for line in filter(known.is_history, known.taken(unit)):
+        said, is_gap = known.words(known.births(unit)), choice.weave.units[unit].owner is None
+        said -= known.words_of_head if is_gap else set()
+        for line in filter(known.is_history, known.changes if is_gap else known.taken(unit)):
             owner = choice.weave.units[known.born_by(line)].owner
             if owner is not None and known.born_by(line) not in choice.own and known.words([line]) & said:
                 found.add(owner)

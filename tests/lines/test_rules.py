@@ -315,3 +315,29 @@ def test_a_line_of_head_s_that_another_took_out_in_a_commit_does_not_come_back()
     )
     assert answer.text == then
     assert not answer.refused
+
+
+def test_a_popped_line_that_a_person_changed_replaces_what_it_had_replaced() -> None:
+    """Equal lines below it fit one place further up as well; whose words it has is named."""
+    ends = "    return\n    return\n"
+    texts = [
+        f"one\n{line}\n{rest}two\n".encode()
+        for line, rest in (
+            ("red brick wall", ""),
+            ("red stone wall", ""),
+            ("red stone wall", ends),
+            ("red brick wall", ends),
+            ("red brick wall", ends + "\n"),
+            ("red stone house", ends),
+            ("red stone house\nmine", ends),
+        )
+    ]
+    steps = [
+        Step("0", "S2", texts[0], texts[1], seen=True, alone=True),
+        Step("1", "S3", texts[1], texts[2], seen=True, alone=True),
+        Step("2", "S3", texts[3], texts[4], seen=True, alone=True),
+        Step("3", "S5", texts[5], texts[6], seen=True, alone=True),
+    ]
+    answer = separate(texts[0], chain(steps, texts[0]), texts[6], owners={"S5"}, include_entangled=True)
+    assert b"red brick wall" not in (answer.text or b"")
+    assert {"S2", "S3", "unrecorded"} == set(answer.includes)
