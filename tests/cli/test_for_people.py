@@ -19,7 +19,7 @@ from gitralph.git.context import Context
 from gitralph.takeback import loss
 from gitralph.takeback.restore import restore
 from gitralph.takeback.survey import UndoRequest
-from tests.support import payloads, source, terminal, tree
+from tests.support import payloads, shells, source, terminal, tree
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
@@ -123,12 +123,14 @@ def test_hints_for_what_nobody_recorded_hit_just_these_files(repo: Repo, which: 
     )
     given, mine = hints(done.said)
     assert "?" not in given + mine
-    assert mine.startswith("git ralph assign --to generic-1 -- c 'q[1]' tXab ")  # a:1 would be a line of a
-    repo.ralph(*shlex.split(given if which == "yours" else mine, comments=True)[2:])
+    assert mine.startswith(
+        "git ralph assign --to generic-1 -- c 'q[1]' \"$(printf "
+    )  # a:1 would be a line of a
+    repo.ralph(*shells.words_of(given if which == "yours" else mine, repo.root, repo.env))
     if which == "assigned":
         repo.commit("S1")
     only_yours = {":q": "M", "a:1": "D"} if which == "yours" else {}
-    assert repo.changes() == {"c": "D", "q[1]": "M", "tXab": "M", **only_yours}
+    assert repo.changes() == {"c": "D", "q[1]": "M", "tXab": "M", "t\tab": "A", **only_yours}
 
 
 def test_a_commit_of_nothing_beside_another_session_says_whose_the_rest_is(repo: Repo) -> None:
