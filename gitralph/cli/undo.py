@@ -22,7 +22,7 @@ from gitralph.takeback import assign, by_hunks, telling
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.redo import session_of_undone
-from gitralph.takeback.survey import Picked, UndoRequest
+from gitralph.takeback.survey import Match, Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, left_by_shell, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 from gitralph.words.advice import described
@@ -45,6 +45,11 @@ class UndoOptions(NamedTuple):
     dry_run: bool
     as_json: bool
     paths: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """True for an undo of all that the session has pending, in the named paths."""
+        return not (self.redo or self.ask or self.call is not None or self.last is not None)
 
     def check(self) -> None:
         """Raise UsageError for options that do not go together."""
@@ -100,12 +105,12 @@ def undo(**typed: Any) -> None:
                 show.result(TakenBack("nothing", found))
                 return
         result = (bring_back if asked.redo else take_back)(ctx, request, asked.dry_run)
-        ways = _of_shell(ctx, asked, result)
     except RalphError as error:
         show.failure(error, asked.session)
-        if isinstance(error, Refused) and found is not None and not asked.redo:
+        if isinstance(error, Refused) and found is not None and asked.is_whole:
             error.hints = (*error.hints, *assign.ways_out(ctx, found, error.left, undo=True))  # type: ignore[arg-type]
         raise
+    ways = _of_shell(ctx, result, match) if asked.is_whole else []
     show.result(result)
     for way in ways:
         output.hint(way)
@@ -113,14 +118,14 @@ def undo(**typed: Any) -> None:
         _word(ctx, result, asked.redo, asked.tell)
 
 
-def _of_shell(ctx: Context, asked: UndoOptions, result: TakenBack) -> list[str]:
+def _of_shell(ctx: Context, result: TakenBack, match: Match | None) -> list[str]:
     """Note which new files of the session's shell commands stay; return how they would go, too."""
-    if asked.redo or asked.ask or asked.call is not None or asked.last is not None or result.session is None:
-        return []
-    paths = left_by_shell(ctx, result.session)
-    match = matcher(ctx, asked.paths)
+    try:
+        paths = left_by_shell(ctx, result.session) if result.session is not None else []
+    except RalphError:
+        return []  # the undo is done, and this is only a word about it
     paths = match(paths) if match is not None else paths
-    if not paths:
+    if not paths or result.session is None:
         return []
     who = ctx.called(result.session)
     result.notes.append(f"made by a shell command of session '{who}', and left: {few(paths, _FEW)}")

@@ -225,11 +225,14 @@ def _doubted(scene: Scene, state: PathState, steps: Sequence[Step]) -> set[str]:
     known |= {text_id(after) for _, before, after in gaps if not difference(before, after)[1]}
     known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
+    left = windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
+    if left is not None and not left:
+        return set()
     last = steps[-1].after if steps else None
     rows = [(key, _text_id(before), _text_id(after)) for key, before, after in gaps]
     rows.append((TAIL, _text_id(last), now[0]))
     every = {key for key, _, _ in rows}
-    found, left = set[str](), windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
+    found = set[str]()
     for change in left or ():
         whole = {key for key, *texts in rows if tuple(texts) == change}
         found |= whole or {key for key, _, after in rows if after == change[1]} or every

@@ -99,21 +99,22 @@ def _made(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, Window,
     for path in paths if made_any else ():
         there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
         now = (there.oid, there.mode)
-        for window in made_any:
-            row = None if path in window.gits else window.row(path, now)
-            if row is not None and row.after == now and not _only_took_back(ctx.layout, path, window, row):
+        rows = [(window, window.row(path, now)) for window in made_any if path not in window.gits]
+        left = [(window, row) for window, row in rows if row is not None and row.after == now]
+        records = path_records.path_state(ctx.layout, path, []).journal.records if left else []
+        turns = [r for r in records if r.op in (UNDO, REDO, RESTORE)]
+        for window, row in left:
+            if not _only_took_back(ctx.layout, turns, window, row):
                 yield path, window, row
 
 
-def _only_took_back(layout: Layout, path: bytes, window: Window, row: ChangedPath) -> bool:
+def _only_took_back(layout: Layout, turns: Iterable[Record], window: Window, row: ChangedPath) -> bool:
     """True where the command ran an undo, a redo or a restore, which its record tells from first to last."""
-    records = path_records.path_state(layout, path, []).journal.records
     change = row.base if row.before is None else row.before[0], row.after[0] if row.after else None
     return any(
-        r.op in (UNDO, REDO, RESTORE)
-        and (r.session, (r.before, r.after)) == (window.session, change)
+        (r.session, (r.before, r.after)) == (window.session, change)
         and shellforms.is_since(r.shells, layout, window.opened)
-        for r in records
+        for r in turns
     )
 
 

@@ -121,7 +121,10 @@ def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blam
 def _blamed(ctx: Context, scene: Scene, state: PathState) -> list[blame.Line]:
     """What git says of each line, of a file that was moved here under its old name."""
     path, data = state.path, scene.contents[state.path].data
-    old = path_texts.moved_from(scene, state) if scene.reader.entry(path) is None and data else None
+    is_new = (
+        scene.reader.entry(path) is None and scene.contents[path].mode in FILES
+    )  # git would follow a link
+    old = path_texts.moved_from(scene, state) if is_new and data else None
     try:
         count = len(full_lines(data or b""))
         found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, count, old)

@@ -21,7 +21,7 @@ def _quoted(text: str) -> str:
         return shlex.quote(text)
     form = text.replace("\\", "\\\\").replace("%", "%%")
     form = "".join("".join(f"\\{b:03o}" for b in os.fsencode(c)) if is_control(c) else c for c in form)
-    return f'"$(printf {shlex.quote(form)})"'
+    return f'"$(printf -- {shlex.quote(form)})"'
 
 
 def as_pathspec(ctx: Context, path: bytes, folder: str | None = None) -> str:

@@ -263,16 +263,28 @@ def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
     """Who wrote lines of which a word goes along in what replaced them: nobody will bring these any more.
 
     What nobody recorded may have replaced any of them: a stash takes lines away, and its pop brings a form of
-    them that a person had made.
+    them that a person had made. So it is a form that says half of a line's words which HEAD does not.
     """
-    known, found = choice.known, set[str]()
+    known, weave, found = choice.known, choice.weave, set[str]()
+
+    def writer(line: int) -> str | None:
+        unit = known.born_by(line)
+        return weave.units[unit].owner if unit not in choice.own and known.is_history(line) else None
+
     for unit in units:
-        said, is_gap = known.words(known.births(unit)), choice.weave.units[unit].owner is None
-        said -= known.words_of_head if is_gap else set()
-        for line in filter(known.is_history, known.changes if is_gap else known.taken(unit)):
-            owner = choice.weave.units[known.born_by(line)].owner
-            if owner is not None and known.born_by(line) not in choice.own and known.words([line]) & said:
-                found.add(owner)
+        said = known.words(known.births(unit))
+        found |= {name for x in known.taken(unit) if (name := writer(x)) and known.words([x]) & said}
+    gaps = [unit for unit in units if weave.units[unit].owner is None]
+    theirs = [x for x in known.changes if weave.says(x) and writer(x)] if gaps else []
+    by_word, size = dict[bytes, list[int]](), dict[int, int]()
+    for line in theirs:
+        own_words = known.words([line]) - known.words_of_head
+        size[line] = len(own_words)
+        for word in own_words:
+            by_word.setdefault(word, []).append(line)
+    for unit in gaps:
+        shared = Counter(x for word in known.words(known.births(unit)) for x in by_word.get(word, ()))
+        found |= {writer(x) or "" for x, n in shared.items() if 2 * n >= size[x]}
     return found
 
 

@@ -42,7 +42,7 @@ class Past:
         self._over_hunks = dict[int, frozenset[int]]()
         self._covered = dict[int, bool]()
         self._seen = dict[tuple[int, int, int], bool]()
-        self._in_head = dict[int, bool]()
+        self._in_head: set[int] | None = None
 
     def is_over(self, line: int) -> bool:
         """Tell whether a line that is gone stays gone:
@@ -229,15 +229,19 @@ class Past:
 
     def _has_committed_taker(self, line: int) -> bool:
         """Tell whether HEAD had a line, and has another part of the step that took it: it has that step."""
-        known = self.known
-        then, step = known.was(line, known.agreed), self.weave.units[known.unit(line)].step
+        known, units = self.known, self.weave.units
+        then = known.was(line, known.agreed)
         if then is None or not then[1]:
             return False
-        if step not in self._in_head:
-            units = (n for n, unit in enumerate(self.weave.units) if unit.step == step)
-            births = (x for n in units for x in known.births(n))
-            self._in_head[step] = any(known.in_head[x] and self.weave.says(x) for x in births)
-        return self._in_head[step]
+        if self._in_head is None:
+            there = (
+                n
+                for n in range(len(units))
+                for x in known.births(n)
+                if known.in_head[x] and self.weave.says(x)
+            )
+            self._in_head = {units[n].step for n in there}
+        return units[known.unit(line)].step in self._in_head
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""

@@ -76,21 +76,22 @@ def restored(
     turn = _Turn(known, owners, "restore")
     shells = {step.key for step in steps if step.by_shell}
     turn.by_shell = {at for at, key in enumerate(known.weave.steps) if key in shells}
-    texts = {step.key: [Counter(split_lines(each)) for each in (step.before, step.after)] for step in steps}
-    heads = [Counter(split_lines(text)) for text in known.heads()]
+    by_key, heads = {step.key: step for step in steps}, list[Counter[bytes]]()
 
     def was_in_head(unit: int) -> bool:
         """Tell whether HEAD has had the lines of a piece, each as often as the edit had left it."""
-        weave = known.weave
-        before, after = texts[step_of(weave.units[unit].key)]
+        weave, step = known.weave, by_key[step_of(known.weave.units[unit].key)]
+        if not heads:  # most files have lost nothing, and nobody asks
+            heads.extend(Counter(split_lines(text)) for text in known.heads())
         told = {weave.content(x) for x in known.births(unit) if weave.says(x)}
-        told = {one for one in told if after[one] > before[one]}  # HEAD has a line that moved, elsewhere
-        return bool(told) and any(all(head[one] >= after[one] for one in told) for head in heads)
+        came = difference(step.before, step.after)[1]  # without a line that moved: HEAD has it elsewhere
+        after = Counter(split_lines(step.after))
+        need = {one: after[one] for one in told if one in came}
+        return bool(need) and any(all(head[one] >= n for one, n in need.items()) for head in heads)
 
     units = {unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit)}
     units = {u for u in units if not was_in_head(u) and not is_committed(known.weave.units[u].key)}
-    units -= {unit for unit in units if turn.is_replaced_by_later(unit)}
-    return _settled(turn, units, steps)
+    return _settled(turn, units - turn.replaced_later(units), steps)
 
 
 def apart(known: Pieces, owners: Collection[str], names: Collection[str]) -> list[tuple[str, ...]]:
@@ -286,14 +287,16 @@ class _Turn:
         made = {self.weave.hunks[credit].unit} | ({unit} if self.way == "redo" else set())
         return self.units.isdisjoint(made)
 
-    def is_replaced_by_later(self, unit: int) -> bool:
-        """Tell whether later pieces of the owners put other lines in the place of all that a piece took."""
-        weave = self.weave
-        units = (one for one in weave.units[unit + 1 :] if one.owner in self.owners)
-        later = (weave.hunks[number] for one in units for number in one.hunks)
-        over = {x for made in later if made.births for x in made.dels}
-        taken = {x for number in weave.units[unit].hunks for x in weave.hunks[number].dels}
-        return bool(taken) and taken <= over
+    def replaced_later(self, units: Collection[int]) -> set[int]:
+        """Those of some pieces that took lines, for all of which later ones of the owners put others."""
+        weave, found, over = self.weave, set[int](), set[int]()
+        for unit in sorted(_pieces_of(self.known, self.owners, None), reverse=True):
+            made = [weave.hunks[number] for number in weave.units[unit].hunks]
+            taken = {x for each in made for x in each.dels}
+            if unit in units and taken and taken <= over:
+                found.add(unit)
+            over.update(x for each in made if each.births for x in each.dels)
+        return found
 
     def is_lost(self, unit: int) -> bool:
         """Tell whether everything that a piece did is gone, last by a gap that put nothing like it there."""

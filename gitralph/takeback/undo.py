@@ -78,8 +78,8 @@ def left_by_shell(ctx: Context, session: str) -> list[bytes]:
     touched = offers.paths(ctx, family)
     found = offers.left_by_commands(ctx, touched) if touched else {}
     letters = uncommitted.dirty(ctx.repo, ctx.config, found) if found else {}
-    own = (path for path, window in found.items() if window.session in family)
-    return sorted(path for path in own if letters.get(path) == uncommitted.UNTRACKED)
+    new = (path for path in found if letters.get(path) == uncommitted.UNTRACKED)
+    return sorted(path for path in new if offers.explain(ctx, path, family))
 
 
 def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry: bool) -> TakenBack:

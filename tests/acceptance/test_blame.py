@@ -192,6 +192,16 @@ def test_a_moved_file_that_is_not_committed_yet_keeps_its_commits_too(day: Repo)
     assert (rows[6]["state"], rows[6]["session"]) == ("pending", "S2")
 
 
+def test_a_link_that_was_moved_shows_nothing_of_what_it_leads_to(day: Repo) -> None:
+    """It leads to a text of as many lines."""
+    target = day.root.parent / "secret"
+    target.write_text("secret")
+    day.file("l").symlink_to(target)
+    day.commit_all("a link")
+    shells.run(day, "S1", "mv l m")
+    assert "secret" not in day.ralph("blame", "m").text.replace(str(target), "")
+
+
 def test_control_characters_are_shown_not_sent(day: Repo) -> None:
     day.edit("S1", "new", "\x1b[31mred\N{RIGHT-TO-LEFT OVERRIDE}\n")
     said = day.ralph("blame", "new").text

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gitralph.base.errors import Fatal
 from gitralph.hook import journal
 from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
@@ -1033,3 +1034,23 @@ def test_the_hint_gives_the_session_what_stands_in_the_way_of_its_undo(day: Repo
     day.ralph(*hint.partition("  #")[0].split()[3:])
     undo(day, "S1")
     assert text(day) == ten()
+
+
+def test_a_word_about_an_undo_that_fails_does_not_make_the_undo_fail(
+    day: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swap(day, "S1", "line 5\n", "five\n")
+
+    def fail(*_: object) -> None:
+        raise Fatal("git does not answer")
+
+    monkeypatch.setattr("gitralph.cli.undo.left_by_shell", fail)
+    assert undo(day, "S1", process=False)["status"] == "undone"
+    assert text(day) == ten()
+
+
+def test_an_undo_of_the_last_edit_alone_hints_at_no_assignment(day: Repo) -> None:
+    """What is assigned would not be among the last edits."""
+    swap(day, "S1", "line 5\n", "line 5\none\ntwo\nthree\n")
+    swap(day, None, "two\n", "my own words\n")
+    assert "assign" not in day.ralph("undo", "--session", "S1", "--last", "1", code=4).said

@@ -490,7 +490,7 @@ def test_the_table_has_a_scene_for_every_reason() -> None:
     assert {reason for reason, _ in SCENES} == REASONS
 
 
-@pytest.mark.parametrize("name", ["a b", "it's", "*", "-x", ":x", "[a]", "tab\there", "é"])
+@pytest.mark.parametrize("name", ["a b", "it's", "*", "-x", ":x", "[a]", "tab\there", "-\t%s", "é"])
 def test_a_hint_is_typed_into_a_shell_as_it_stands(repo: Repo, name: str) -> None:
     """Awkward names, from a subdirectory, through a real shell."""
     repo.edit("S2", f"d/{name}", b"\0one")
