@@ -110,6 +110,8 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
+        elif old is not None and old.taken and _was_taken_back(scene, move):
+            by_path[move.old] = decision.refused(move.old, decision.GONE, Why(Kind.GONE), [])
         elif old is not None and old.taken and not _refuses(new):
             left = _not_arrived(scene, scene.states[move.new], move)
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
@@ -123,6 +125,15 @@ def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:
         return Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
     by = _moved_on(scene, come)
     return Left(move.new, decision.ENTANGLED, Why(Kind.MOVED_BY, (by,)), (by,)) if by else None
+
+
+def _was_taken_back(scene: Scene, move: Rename) -> bool:
+    """True when the new path is as in HEAD again, and nobody's deletion took the old one, which was back too.
+
+    No words tell one deletion from another. A stash that brings the move again brings both ends.
+    """
+    last = move.state.journal.records[-1]
+    return scene.is_as_in_head(move.new) and last.op == GAP and last.after is None
 
 
 def _moved_on(scene: Scene, come: PathState) -> str | None:

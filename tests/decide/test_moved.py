@@ -713,6 +713,25 @@ def test_a_move_that_somebody_took_back_is_not_committed_with_another_sessions_m
     assert repo.commit("S2").paths == {"a": "D", "z": "A"} == repo.changes()
 
 
+@pytest.mark.parametrize("new", ["b", "z"])
+def test_a_move_that_was_taken_back_deletes_nothing_where_somebody_deletes_the_old_name(
+    repo: Repo, new: str
+) -> None:
+    """What took it back brought both names back. Who deletes one of them since made that deletion."""
+    repo.write("b", "another text\n")
+    before = repo.commit_all("b")
+    repo.rename("S1", "a", new)
+    repo.git("stash", "-qu")
+    unnamed = shells.Shell(repo, "S2", "").begin()
+    (repo.root / "a").unlink()
+    unnamed.end()
+    assert repo.commit("S1").left["a"] == "gone"
+    assert repo.head() == before
+    repo.git("checkout", "-q", "a")
+    repo.git("stash", "pop", "-q")
+    assert repo.commit("S1").paths == {"a": "D", new: "M" if new == "b" else "A"}
+
+
 def test_who_includes_anothers_move_gets_no_third_ones_lines_also_where_the_file_moved_on(repo: Repo) -> None:
     """The move had come over a file of HEAD's, and S4 moved that on and committed it as HEAD had it."""
     repo.write("b", "one\ntwo\n")
