@@ -229,7 +229,11 @@ class CommitOwners:
             wrote = [(r, lines) for r, lines in self._wrote(found, file.path) if r.head not in since]
             said = self._by_content(wrote, file, text, Owner(None), telling=1)
             # A fixup keeps the message of the first alone: the lines of the others stand all the same.
-            return said | self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
+            said |= self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
+            if any(r.session in self.family for r, _ in wrote):
+                return said
+            # All records of the session are younger than its commit, as after gc: the message tells the rest.
+            return {n: one for n, one in said.items() if one.session is not None}
         how, taken = self._taken_how(found), self._taken(found, own)
         models = {self.makers.model_of(record) for record in taken}
         # Guarantee 1 of `commit`: lines that it told apart are this session's and nobody else's.

@@ -18,7 +18,7 @@ from gitralph.git.run import GitError
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, Entry
-from gitralph.hook.journal import TEXT_LIMIT, Record, full_lines
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import NoWorktreeError, OutsideError
 from gitralph.lines import owners
 from gitralph.records import path_records
@@ -99,6 +99,10 @@ def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]
     if scene.is_as_in_head(state.path):
         return frozenset()
     waiting = [r for name in state.records for r in state.untold(name) if not r.is_exact]
+    entry, content = scene.reader.entry(state.path), scene.contents[state.path]
+    if entry is not None and {entry.mode, content.mode} == set(FILES):
+        made = text_chain.made_mode(state.journal.records, content)
+        waiting += [made] if made is not None and made.op != GAP else []
     return _keys_of(waiting) | owners.pending(known.pieces)
 
 

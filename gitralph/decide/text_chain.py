@@ -47,12 +47,17 @@ def mode_of(records: Sequence[Record], content: Content, head_mode: int | None) 
     # A symbolic link or a submodule is another kind of thing, so its mode goes with its content.
     if {content.mode, head_mode} - {0o100644, 0o100755}:
         return content.mode, False
+    return (head_mode, True) if made_mode(records, content) is None else (content.mode, False)
+
+
+def made_mode(records: Sequence[Record], content: Content) -> Record | None:
+    """The last of these records that gave the file the mode that it has."""
     wanted = f"{content.mode:o}"
     for record in reversed(records):
         before, after = record.mode
         if after == wanted and _explains(record, before, wanted):
-            return content.mode, False
-    return head_mode, True
+            return record
+    return None
 
 
 def _explains(record: Record, before: str | None, wanted: str) -> bool:

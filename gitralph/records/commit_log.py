@@ -154,7 +154,9 @@ def commit_of(journal: Journal, record: Record) -> str | None:
             named = isinstance(units, list) and any(
                 isinstance(unit, str) and f"{unit}.".startswith(f"{record.offset}.") for unit in units
             )
-            if named or (units is None and since <= record.offset < upto):
+            # What changed only the mode has no pieces.
+            is_whole = units is None or (record.is_exact and record.before == record.after)
+            if named or (is_whole and since <= record.offset < upto):
                 return commit
         since = max(since, upto)
     return None

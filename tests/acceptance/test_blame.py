@@ -1,6 +1,7 @@
 """T3: ``git ralph blame``: every line of a file, its commit or that it is pending, its session and agent."""
 
 import re
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -430,6 +431,19 @@ def test_a_clone_shows_a_long_id_short_and_the_agent_whole(repo: Repo) -> None:
     ]
     assert "5c1d7f0a (" in line
     assert session not in line
+
+
+@pytest.mark.parametrize("again", ["S1", "S2"])
+def test_a_commit_from_before_the_records_is_told_by_its_message(day: Repo, again: str) -> None:
+    """The session's next edit of the file made its committed line a person's."""
+    day.edit("S1", "f", TEN.replace("line 3\n", "three\n"))
+    day.commit("S1")
+    shutil.rmtree(day.state)
+    assert whose(day) == {3: ("committed", "S1")}
+    day.edit(again, "f", TEN.replace("line 3\n", "three\n").replace("line 8\n", "eight\n"))
+    assert whose(day) == {3: ("committed", "S1"), 8: ("pending", again)}
+    day.commit(again)
+    assert whose(day) == {3: ("committed", "S1"), 8: ("committed", again)}
 
 
 def test_a_replaced_commit_that_is_gone_itself_is_no_fault(repo: Repo) -> None:

@@ -75,3 +75,17 @@ def test_nobody_else_contests_after_a_pull_with_autostash(day: Repo, make_repo: 
     day.git("pull", "-q", "--rebase", "--autostash")
     assert day.owners("S1") == {"f": "mine"}
     assert day.commit("S1").paths == {"f": "M"}
+
+
+def test_an_executable_bit_is_pending_as_a_line_is(day: Repo) -> None:
+    shells.run(day, "S1", "chmod +x f")
+    assert listed(day) == [("pending", "S1", None)]
+    day.commit("S1", "--with-shell")
+    assert [row[:2] for row in listed(day)] == [("committed", "S1")]
+
+
+def test_a_person_s_executable_bit_is_no_session_s(day: Repo) -> None:
+    swap(day, "S1", "line 8\n", "eight\n")
+    day.commit("S1")
+    (day.root / "f").chmod(0o755)
+    assert listed(day) == [("committed", "S1", day.head())]
