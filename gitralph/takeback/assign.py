@@ -28,7 +28,7 @@ from gitralph.git.trees import GITLINK
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
-from gitralph.lines import choose, give, reverse
+from gitralph.lines import choose, give, owners, reverse
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.terms import Step
 from gitralph.records import manifests, path_records
@@ -77,13 +77,17 @@ class Unowned:
 
 @dataclass(frozen=True)
 class Assigned:
-    """The result of an assignment; ``paths`` are the lines that each path gave."""
+    """The result of an assignment; ``paths`` are the lines that each path gave.
+
+    ``given`` holds by path the sessions to which a person assigned lines that are asked for.
+    """
 
     status: str
     session: str
     paths: dict[bytes, list[Lines]] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    given: dict[bytes, set[str]] = field(default_factory=dict)
 
 
 Wanted = dict[bytes, list[Lines] | None]
@@ -241,6 +245,7 @@ def _choose(
     chosen = [one for one in found.changes if wanted is None or _is_within(found, one, wanted)]
     if wanted is not None:
         result.left.extend(_recorded(found, wanted))
+        result.given[found.path] = _assigned(found, wanted)
     if pick is None:
         result.left.extend(_in_the_way(found, chosen))
     else:
@@ -298,6 +303,16 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
     return out
 
 
+def _assigned(found: Unowned, wanted: list[Lines]) -> set[str]:
+    """The sessions that have one of the wanted lines by an assignment, which can be released."""
+    if found.known is None:
+        return set()
+    made = {str(r.offset): r.session for r in found.state.journal.records if r.tool == ASSIGN}
+    asked = {n for first, last in wanted for n in range(first, last + 1)} & found.others.keys()
+    keys = [one.key for n, one in enumerate(owners.by_line(found.known.pieces), 1) if n in asked]
+    return {made[key] for key in keys if key in made}
+
+
 def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
     out = []
     for one in chosen:
@@ -318,6 +333,12 @@ def _refuse(ctx: Context, session: str, result: Assigned) -> None:
     for left in result.left:
         if left.lines and left.sessions:
             hints.append(f"git ralph why {as_name(ctx, left.path)}:{left.lines[0]}")
+            hints += [
+                f"git ralph track --release --session {ctx.called(name)} -- {as_name(ctx, left.path)}"
+                "  # takes back what was assigned to it there"
+                for name in (() if ctx.is_agent else left.sessions)
+                if name in result.given.get(left.path, ())
+            ]
         elif ctx.is_agent:
             continue
         elif left.lines is None and not left.sessions:

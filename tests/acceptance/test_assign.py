@@ -3,6 +3,7 @@
 ``f`` holds "line 1" to "line 10" and is committed. The user edits it with no hook watching.
 """
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -386,6 +387,20 @@ def test_a_path_that_another_session_claims_is_refused_until_it_lets_go(two: Rep
     give(two, "S2", "f")
     two.commit("S2")
     assert head(two) == ten(l2="two")
+
+
+def test_lines_assigned_to_the_wrong_session_go_to_the_right_one(two: Repo) -> None:
+    """The refusal says how to take the assignment back, and the edits of that session stay its own."""
+    swap(two, None, "line 2\n", "two\n")
+    swap(two, "S1", "line 8\n", "eight\n")
+    give(two, "S1", "f:2")
+    done = two.ralph("assign", "--to", "S2", "f:2", code=4)
+    hint = next(row for row in done.said.splitlines() if "git ralph track --release" in row)
+    two.ralph(*shlex.split(hint.partition("git ralph ")[2], comments=True))
+    give(two, "S2", "f:2")
+    two.commit("S2")
+    assert head(two) == ten(l2="two")
+    assert "track --release" not in two.ralph("assign", "--to", "S2", "f:8", code=4).said
 
 
 @pytest.mark.parametrize(("place", "code"), [("f", 0), ("f:3", 4)])
