@@ -9,7 +9,7 @@ from gitralph.base import nul
 from gitralph.base.errors import OK, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, options, output
-from gitralph.decide import offers, pending_paths
+from gitralph.decide import offers, own_commit, pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
@@ -96,7 +96,9 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     # The paths of this commit alone: what else is yours, and what is staged beside it, stays as it is. A
     # path that is named is taken with what shell commands may have made, so such a one is not.
     amended = _amended(ctx)
-    taken = sorted({*guarding.staged(ctx), *(amended or ())})
+    # A session's commit that the amend replaces comes back as it was.
+    is_anothers = amended is not None and bool(own_commit.signers(ctx, refs.read_head(ctx.repo).oid))
+    taken = sorted({*guarding.staged(ctx), *(() if is_anothers else amended or ())})
     known = path_records.states_of(ctx.layout, taken)
     by_shell = offers.left_by_commands(ctx, taken).keys() | {p for p in known if offers.of(known[p])}
     paths = [_spec(ctx, path) for path in taken if path not in by_shell]
@@ -112,10 +114,10 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
         raise Refused(said, f"git ralph commit --mine{given}  # only what is yours", _all_the_same(ctx))
     output.warn(said)
     # of an amend the commit that it replaces goes as well, and comes again in the new one
-    back = _taken_back(ctx) if amended is None else "git reset --soft HEAD~ && "
+    back = _taken_back(ctx) if amended is None or is_anothers else "git reset --soft HEAD~ && "
     if not back:
         return OK  # a first commit cannot be taken back
-    message = """ -m "$(git log -1 --format=%B 'HEAD@{1}')\""""
+    message = "" if is_anothers else """ -m "$(git log -1 --format=%B 'HEAD@{1}')\""""
     # What was taken back is staged: a next commit must not take it again.
     rest = f" && git reset -q{given}"
     # what waits for a session would refuse all of it, and the commit is taken back by then

@@ -2,14 +2,16 @@
 
 from gitralph.base.errors import OK, USAGE
 from gitralph.cli.terminal import environ, output
-from gitralph.commit import guard_script
+from gitralph.commit import guard_script, restage
 from gitralph.git.context import Context, open_context
-from gitralph.guard import after_pre_commit, whose_commit
+from gitralph.guard import after_pre_commit, question, whose_commit
+
+_NAMES = (*guard_script.HOOKS, guard_script.REBASE, guard_script.FAILED)
 
 
 def main(words: list[str]) -> int:
     """Do what one hook of the guard does; returns its exit code, never a traceback."""
-    if words[0] not in (*guard_script.HOOKS, guard_script.REBASE) or not words[1].isdigit():
+    if words[0] not in _NAMES or not words[1].isdigit():
         output.chatter("error", f"'{words[0]}' is no hook of the guard: git ralph install --guard")
         return USAGE
     env = environ.snapshot()
@@ -35,7 +37,11 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
             output.note(note)
         return OK
-    if name == guard_script.REBASE:
+    if name == guard_script.FAILED:
+        own = question.own(ctx)
+        if own is not None and question.mode(ctx) == question.NARROW:
+            restage.due(ctx, own)
+    elif name == guard_script.REBASE:
         from gitralph.guard import concluding  # 30 ms to load, in a stopped rebase alone
 
         doing = concluding.doing(ctx) if ctx.config.get("ralph.guard") == guard_script.NARROW else None

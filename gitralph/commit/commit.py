@@ -117,8 +117,9 @@ def commit(ctx: Context, request: Request) -> Result:
     if result.commit:
         _see_filtered(ctx, result)
     # The post-commit hook runs without the lock: it must be able to commit again, as with git (githooks(5)).
+    # It does so with plain git, under the guard, from the user's index.
     if result.commit and hooks.present(ctx, ("post-commit",)):
-        git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="", RALPH_GUARD="0")
+        git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
         hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
     return result.noting(*lost)
 
@@ -222,9 +223,8 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
     if not request.edit and not hooks.present(ctx, hooks.BEFORE):
         ready = _Prepared(made, before, taken, texts.compose(ctx, request, made))
         return _judged(ctx, inner, request, made, ready)
-    stage = hooks.open_stage(
-        ctx, inner.folder, made.tree, made.head.oid, hooks.alone(ctx, made.entries, made.now)
-    )
+    is_alone = hooks.alone(ctx, made.entries, made.now)
+    stage = hooks.open_stage(ctx, inner.folder, made.tree, made.head, is_alone)
     with closing(stage):
         if request.verify and hooks.present(ctx, ("pre-commit",)):
             taken = hook_changes.run(ctx, inner, made, stage)

@@ -13,6 +13,7 @@ from gitralph.hook.variables import MARKS
 NARROW = "narrow"
 NAME = "pre-commit"
 REBASE = "rebase"
+FAILED = "failed"
 HOOKS = (NAME, "prepare-commit-msg", "commit-msg", "post-commit")
 FIRST = frozenset(["prepare-commit-msg"])
 BEGIN, END = "# gitralph guard: begin\n", "# gitralph guard: end\n"
@@ -79,6 +80,24 @@ _STOPPED = """	if [ -e "$(git rev-parse --git-path rebase-merge/stopped-sha)" ];
 		git-ralph guard rebase "$PPID" || exit 1
 	fi
 """
+# What the agent has staged for a commit that is not made would be in a person's next one.
+_SAID_NO = f"""\
+{{
+	ralph_code=$?
+	{_FIND.rstrip()}
+	ralph_agent={AGENT}
+	[ "${{RALPH_GUARD:-1}}" != 0 ] || ralph_agent=
+	if [ -n "$ralph_agent" ] && command -v git-ralph >/dev/null 2>&1; then
+		git-ralph guard {FAILED} "$PPID" || :
+	fi
+	exit $ralph_code
+}}"""
+
+
+def _failed(name: str) -> str:
+    """What follows where another hook of that name said no."""
+    # git ignores the exit code of post-commit
+    return _SAID_NO if name == NAME else ":" if name == "post-commit" else "exit"
 
 
 def call(name: str) -> str:
@@ -109,10 +128,10 @@ def block(name: str) -> bytes:
     """
     if name in FIRST:
         return (BEGIN + call(name) + END).encode()
-    failed = ":" if name == "post-commit" else "exit"  # git ignores the exit code of post-commit
+    failed = _indented(_failed(name)).lstrip()
     text = f"""\
 if [ "${{RALPH_GUARD_LATER-}}" != "{_later(name)}" ]; then
-	RALPH_GUARD_LATER="{_later(name)}" "$0" "$@" || {failed}
+	RALPH_GUARD_LATER="{_later(name)}" "$0" "$@" || {failed}\
 {_indented(call(name))}	exit 0
 fi
 """
@@ -125,10 +144,10 @@ def _indented(text: str) -> str:
 
 def own(name: str, made: bool) -> bytes:
     """A hook that is nothing but the guard; ``made``: we made its folder too."""
-    failed = ":" if name == "post-commit" else "exit"
+    failed = _indented(_failed(name)).lstrip()
     theirs = f"""\
 if [ -x "${{0%/*}}/{aside(name)}" ]; then
-	RALPH_GUARD_LATER="{_later(name)}" "${{0%/*}}/{aside(name)}" "$@" || {failed}
+	RALPH_GUARD_LATER="{_later(name)}" "${{0%/*}}/{aside(name)}" "$@" || {failed}\
 elif [ -e "${{0%/*}}/{aside(name)}" ] && [ "$(git config --type=bool advice.ignoredHook)" != false ]; then
 	echo "hint: the '${{0%/*}}/{aside(name)}' hook was ignored because it is not executable" >&2
 fi

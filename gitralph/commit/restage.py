@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 
 from gitralph.base import files, jsonline, locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import land, shell_staging
+from gitralph.commit.shell_staging import PutBack
 from gitralph.git import index, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.hook import record, sessionfile, shellcalls, windows
@@ -46,30 +47,49 @@ def recover(ctx: Context) -> list[str]:
     return []
 
 
+def out_of_a_merge(ctx: Context, session: str, paths: Container[bytes]) -> list[bytes]:
+    """Put back what a session's shell staged of these paths, which a merge does not touch; returns which.
+
+    None where git holds the index: then its commit does not read the index as it is.
+    """
+    family, prepared = path_records.family(ctx.layout, session), f"{ctx.layout.tmp}/{os.getpid()}.restaged"
+    with locks.hold(ctx.layout, locks.COMMIT):
+        found = _exchange(ctx, prepared, lambda: shell_staging.of(ctx, family, among=paths))
+    return sorted(found or ())
+
+
 def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
     """Put the index entries back; False where git holds the index, or where it kept moving."""
-    lock, prepared = f"{ctx.repo.index}.lock", f"{ctx.layout.tmp}/{todo.prepared['index']}"
+    prepared = f"{ctx.layout.tmp}/{todo.prepared['index']}"
+    if _exchange(ctx, prepared, lambda: shell_staging.of(ctx, family)) is None:
+        return False
+    mark(ctx, ctx.layout, family)
+    return True
+
+
+def _exchange(
+    ctx: Context, prepared: str, look: Callable[[], dict[bytes, PutBack]]
+) -> dict[bytes, PutBack] | None:
+    """Put back what a look finds, by way of the prepared file; None where git holds or moves the index."""
+    lock = f"{ctx.repo.index}.lock"
     if index.is_ours(lock, prepared):
         os.unlink(lock)  # a kill came before the exchange, which begins anew
     files.make_folder(ctx.layout.tmp)
     for _ in range(_TRIES):
         if os.path.lexists(lock):
-            return False
+            return None
         copy = index.copy_index(ctx.repo.index, prepared)
         try:
-            found = shell_staging.of(ctx, family)
+            found = look()
             if not found:
-                break
+                return found
             there = index.entries(ctx.repo.git, copy, ctx.repo.root, found)
             flags = {path: mark.flags for path, mark in there.items()}
             if land.install(ctx.repo, copy, {path: one.before for path, one in found.items()}, flags):
-                break
+                return found
         finally:
             copy.remove()
-    else:
-        return False
-    mark(ctx, ctx.layout, family)
-    return True
+    return None
 
 
 def mark(ctx: Context, lay: Layout, family: Sequence[str]) -> None:

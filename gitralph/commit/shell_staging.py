@@ -17,6 +17,7 @@ from gitralph.git import history, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import hook_git, windows
+from gitralph.hook.shellforms import UNMERGED
 from gitralph.hook.windows import AS_HEAD, Index, Window
 
 _SECONDS = 5.0
@@ -29,13 +30,18 @@ class PutBack(NamedTuple):
     before: Entry | None
 
 
-def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
-    """What these sessions' commands staged and what is still staged so."""
+def of(ctx: Context, family: Container[str], among: Container[bytes] | None = None) -> dict[bytes, PutBack]:
+    """What these sessions' commands staged and what is still staged so.
+
+    While git concludes a merge nobody can tell what it staged itself, but of those paths that the merge does
+    not touch: ``among``.
+    """
     commands = windows.read(ctx.layout)
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
         return {}
-    if ctx.repo.operation() not in (None, "a bisect") or hook_git.is_worded(ctx.repo.git_dir):
+    is_plain = ctx.repo.operation() in (None, "a bisect") and not hook_git.is_worded(ctx.repo.git_dir)
+    if not is_plain and among is None:
         return {}
     head = refs.read_head(ctx.repo)
     now = {
@@ -61,7 +67,9 @@ def of(ctx: Context, family: Container[str]) -> dict[bytes, PutBack]:
             if then is not None and before != AS_HEAD and not is_same(then, path):
                 was = _carried(ctx, history.entry_at(ctx.repo, then, path), reader.entry(path), was, there)
             out[path] = PutBack(there, was)
-    out = {path: one for path, one in out.items() if one.now != one.before}
+    out = {
+        path: one for path, one in out.items() if one.now != one.before and (among is None or path in among)
+    }
     gone = {path: one.before for path, one in out.items() if path not in now and one.before is not None}
     kept = _stashed(ctx, gone) if gone else set[bytes]()
     return {path: one for path, one in out.items() if path not in kept}
@@ -114,6 +122,7 @@ def _staged(
             there = window.was_staged
             rows = [(path, there.get(path, AS_HEAD), now.get(path, AS_HEAD)) for path in {*there, *now}]
             rows = [row for row in rows if row[1] == AS_HEAD or is_same(window.head, row[0])]
+            rows = [row for row in rows if row[1] != UNMERGED]
         for path, was, after in rows:
             if was == after:
                 continue

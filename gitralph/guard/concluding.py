@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from gitralph.base import files, nul
 from gitralph.base.errors import Refused
 from gitralph.base.quote import few, shown
+from gitralph.commit import restage
 from gitralph.commit.preview import preview
 from gitralph.decide import offers
 from gitralph.decide.inputs import Wishes
@@ -22,11 +23,13 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.git.typed import as_pathspec
 from gitralph.guard import question
 from gitralph.guard.question import GuardedPath
-from gitralph.hook import windows
+from gitralph.hook import hook_git, windows
 from gitralph.hook.journal import is_oid
+from gitralph.hook.windows import Form, Window
 from gitralph.records import path_records
 
 SQUASH = "a squash"
+PICK = "a 'cherry-pick -n'"
 # The commits whose changes the commit repeats or takes back; a merge brings those since the common commit.
 _TOLD_BY = {
     MERGE: "MERGE_HEAD",
@@ -45,8 +48,10 @@ def doing(ctx: Context) -> str | None:
     So are those made where a rebase stops to edit, and between two picks of a series.
     """
     found, folder = ctx.repo.operation(), f"{ctx.repo.git_dir}/rebase-merge"
+    if found is None and squashed.entries(ctx.repo):
+        return SQUASH
     if found not in _TOLD_BY:
-        return SQUASH if found is None and squashed.entries(ctx.repo) else None
+        return PICK if found is None and hook_git.is_worded(ctx.repo.git_dir) else None
     # at a conflict git names the commit that it could not pick; at `edit` it names what is to be amended
     is_stopped = os.path.isdir(folder) and not os.path.lexists(f"{folder}/stopped-sha")
     if found == REBASE and (is_stopped or os.path.lexists(f"{folder}/amend")):
@@ -57,15 +62,43 @@ def doing(ctx: Context) -> str | None:
 def of_agent(ctx: Context) -> str | None:
     """The same for an agent; None where narrowing gives what is wanted.
 
-    So it is for a squash of the session's own commits, and for one that others staged.
+    So it is for a squash of the session's own commits, and for one that others staged; and for picked files
+    that somebody changed since.
     """
     found, own = doing(ctx), question.own(ctx)
-    if found != SQUASH:
+    if found not in (SQUASH, PICK):
         return found
     began = windows.began_operation(ctx.layout) or set()
-    if own is None or began.isdisjoint(path_records.family(ctx.layout, own)) or _is_own(ctx, own):
+    if own is None or began.isdisjoint(path_records.family(ctx.layout, own)):
         return None
-    return found
+    if found == SQUASH:
+        return None if _is_own(ctx, own) else found
+    staged, picked = question.staged(ctx), _picked(ctx, own)
+    there = picked.keys() & staged.keys()
+    return found if there and all(_form(staged[path]) == picked[path] for path in there) else None
+
+
+def _picked(ctx: Context, own: str) -> dict[bytes, Form]:
+    """The files that a `cherry-pick -n` of a session changed, as it left them.
+
+    git names the commits nowhere. What the commands of the session changed meanwhile is its own in any case.
+    """
+    offers.catch_up(ctx, own)  # the command may still run
+    commands = _at_work(ctx, own)
+    return {
+        path: row.after for one in commands for path, row in ((one.rows or {}) | one.so_far).items() if row
+    }
+
+
+def _at_work(ctx: Context, own: str) -> list[Window]:
+    """The commands of a session that run, or that ended while the operation was under way."""
+    family = set(path_records.family(ctx.layout, own))
+    commands = [one for one in windows.read(ctx.layout) if one.session in family]
+    return [one for one in commands if one.closed is None or one.was_doing]
+
+
+def _form(entry: Entry | None) -> Form:
+    return (None, None) if entry is None else (entry.oid.decode(), f"{entry.mode:o}")
 
 
 def _is_own(ctx: Context, own: str) -> bool:
@@ -99,37 +132,53 @@ def refuse(ctx: Context, what: str) -> None:
     if unsettled:
         raise Refused(f"{few(unsettled, _SHOWN)} still has the marks of a conflict", "git diff HEAD  # where")
     strange = _swept(ctx, own, staged, what) if own is not None else []
-    if own is not None and strange:
-        whose = f"session '{ctx.called(own)}'"
+    if own is None or not strange:
+        return
+    whose = f"session '{ctx.called(own)}'"
+    back = restage.out_of_a_merge(ctx, own, strange)
+    if back:
+        ctx.say(f"left out: {few(back, _SHOWN)}, changed neither by {what} nor by {whose}")
+    kept = sorted(set(strange).difference(back))
+    if kept:
         raise Refused(
-            f"{few(strange, _SHOWN)} has changes that are neither of {what} nor of {whose}",
-            "git status  # stage without these paths",
+            f"{few(kept, _SHOWN)} has changes that are neither of {what} nor of {whose}",
+            *_without(ctx, kept),
         )
 
 
 def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
-    """The command that concludes the merge without these paths, while it is not concluded yet.
+    """The command that concludes the merge without these paths, while it is not concluded yet."""
+    return _without(ctx, sorted({one.path for one in found}))
+
+
+def _without(ctx: Context, out_of_it: Sequence[bytes]) -> list[str]:
+    """The same command for these paths.
 
     An agent may not unstage what somebody else may have staged; with `-a` it need not.
     """
-    paths = _paths(ctx, found)
-    add, out = "", f"git restore --staged -- {paths} && "
+    paths = _paths(ctx, out_of_it)
     place = plain_index.given(ctx.environ, ctx.repo.index)
     is_whole = place is not None and place.form == plain_index.WHOLE
+    what = doing(ctx)
+    touched = sorted(_touched(ctx, what) or ()) if what else []
+    leaves = f"# leaves them out of {_the(ctx)}"
+    if paths and ctx.is_agent and not is_whole and what in (SQUASH, PICK):  # git may split these
+        return [f"git commit --no-edit -- {_typed(ctx, touched)}  {leaves}"] if len(touched) <= _SHOWN else []
     if not paths or (ctx.is_agent and not is_whole):
         return [f"git ralph status  # whose it is: a person concludes {_this(ctx)}"]
+    add, out = "", f"git restore --staged -- {paths} && "
     if is_whole:  # the rest is not staged yet
-        kept = [path for path in question.staged(ctx) if path not in {one.path for one in found}]
+        kept = [path for path in question.staged(ctx) if path in touched and path not in out_of_it]
         if len(kept) > _SHOWN:
             return []
         add = f"git add -- {_typed(ctx, kept)} && " if kept else ""
         out = "" if ctx.is_agent else out
-    return [f"{add}{out}git commit --no-edit  # leaves them out of {_the(ctx)}"]
+    return [f"{add}{out}git commit --no-edit  {leaves}"]
 
 
 def after(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
     """The command that takes these paths out of the merge, once git has made it."""
-    paths = _paths(ctx, found)
+    paths = _paths(ctx, sorted({one.path for one in found}))
     if not paths:
         return []
     source = "git restore --staged --source=HEAD~"
@@ -144,9 +193,8 @@ def _the(ctx: Context) -> str:
     return f"the {(doing(ctx) or '').partition(' ')[2]}"
 
 
-def _paths(ctx: Context, found: Sequence[GuardedPath]) -> str:
+def _paths(ctx: Context, paths: Sequence[bytes]) -> str:
     """The paths as a person types them; empty where the operation changes one, or where they are many."""
-    paths = sorted({one.path for one in found})
     touched = _touched(ctx, doing(ctx) or MERGE)
     if len(paths) > _SHOWN or touched is None or not touched.isdisjoint(paths):
         return ""
@@ -160,6 +208,9 @@ def _touched(ctx: Context, what: str) -> set[bytes] | None:
     """
     if what == SQUASH:
         return set(squashed.entries(ctx.repo))
+    if what == PICK:
+        own = question.own(ctx)
+        return set(_picked(ctx, own)) if own is not None else None
     try:
         told = files.read_bytes(f"{ctx.repo.git_dir}/{_TOLD_BY[what]}", 4096).decode("ascii", "replace")
     except OSError:
@@ -205,12 +256,11 @@ def _swept(ctx: Context, own: str, staged: Mapping[bytes, Entry | None], what: s
 
     Somebody else had it staged or lying there, and `add -A` or `-a` swept it in.
     """
-    family, touched = set(path_records.family(ctx.layout, own)), _touched(ctx, what)
+    touched = _touched(ctx, what)
     if touched is None:
         return []
     offers.catch_up(ctx, own)  # a command that began the operation may still run
-    commands = [one for one in windows.read(ctx.layout) if one.session in family]
-    seen = [one for one in commands if one.closed is None or one.was_doing]
+    seen = _at_work(ctx, own)
     changed = {path for one in seen for path in (*(one.rows or ()), *one.so_far)}
     rows = nul.rows(ctx.git.at(GIT_INDEX_FILE=ctx.repo.index).run("ls-files", "-u", "-z"))
     settled = {row.partition(b"\t")[2] for row in rows}

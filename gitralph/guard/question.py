@@ -124,15 +124,27 @@ def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | No
     return sum(_taken_of(hunk, two) for hunk in one)
 
 
-def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[GuardedPath]:
+def _taken(
+    ctx: Context, git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str
+) -> list[GuardedPath]:
     out = []
     for path, entry in made.entries.items():
         if path in staged:
             lines = _lines(git, made.base.lookup_safe(path), entry, staged[path])
             out += [] if lines == 0 else [GuardedPath(path, session, lines)]
     # Where lines cannot be told apart, any staged part of the path counts as all of it.
-    unclear = {left.path for left in made.left if left.refuses and left.path in staged}
-    return out + [GuardedPath(path, session, None) for path in sorted(unclear - set(made.entries))]
+    unclear = {left.path for left in made.left if left.refuses and left.path in staged} - set(made.entries)
+    free = {path for path in unclear if _was_staged_before(ctx, made, path, staged[path], session)}
+    return out + [GuardedPath(path, session, None) for path in sorted(unclear - free)]
+
+
+def _was_staged_before(ctx: Context, made: Draft, path: bytes, entry: Entry | None, session: str) -> bool:
+    """True for a new file that was staged without any line that the session wrote in it."""
+    if entry is None or entry.mode not in FILES or made.base.lookup_safe(path) is not None:
+        return False
+    lines = persons.lines_of_sessions(ctx.layout, made.states[path])
+    own = {line for line, whose in lines.items() if whose == session}
+    return bool(own) and own.isdisjoint(line_set(ctx.repo.objects.raw(entry.oid)[1]))
 
 
 def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequence[str]) -> list[GuardedPath]:
@@ -176,7 +188,7 @@ def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     for session in others:
         _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
         try:
-            out += _taken(bench.git, made, found, session)
+            out += _taken(ctx, bench.git, made, found, session)
         finally:
             bench.remove()
     return sorted(out, key=lambda one: (one.path, one.session))

@@ -8,6 +8,7 @@ import os
 from gitralph.base.layout import Layout
 
 CLEAN = "="
+UNMERGED = "u"
 UNKNOWN = "?"
 
 

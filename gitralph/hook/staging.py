@@ -11,10 +11,13 @@ from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 from gitralph.hook import record
 from gitralph.hook.event import command_of
-from gitralph.hook.shellforms import CLEAN
+from gitralph.hook.shellforms import CLEAN, UNMERGED
 
 Staged = dict[str, object]
-"""For each path ``[mode, blob]`` of the index where it differs from HEAD; None where the path was removed."""
+"""For each path ``[mode, blob]`` of the index where it differs from HEAD; None where the path was removed.
+
+A path in conflict has ``UNMERGED``.
+"""
 
 # Nobody stages a selection of more paths by hand.
 _PATHS = 20_000
@@ -53,11 +56,11 @@ _READS = {
 
 
 def staged_in(said: bytes) -> Staged | None:
-    """What ``status --porcelain=v2 -z`` tells of the index; None for conflicts or too many paths."""
+    """What ``status --porcelain=v2 -z`` tells of the index; None for too many paths."""
     found: Staged = {}
     for row in nul.rows(said):
         if row[:2] == b"u ":
-            return None
+            found[record.path_text(row.split(b" ", 10)[10])] = UNMERGED
         if row[:2] == b"1 " and row[2:3] != b".":
             fields = row.split(b" ", 8)
             mode, oid = fields[4].decode("ascii", "replace"), fields[7].decode("ascii", "replace")
@@ -128,12 +131,13 @@ def _stages(line: str) -> bool:
 def changes(kept: dict[str, object], after: Staged | None, moved: Container[str]) -> list[list[object]]:
     """``[path, before, after]`` of what a command staged or took out of the index.
 
-    Where HEAD has ``moved``, what a person had staged before was carried over by the commit.
+    Where HEAD has ``moved``, what a person had staged before was carried over by the commit. Who settles a
+    conflict has staged nothing that could be put back.
     """
     before = kept.get("staged")
     if not isinstance(before, dict) or after is None or kept.get("stages") is not True:
         return []
-    names = sorted({*before, *after})
+    names = sorted(name for name in {*before, *after} if UNMERGED not in (before.get(name), after.get(name)))
     rows = [[name, before.get(name, CLEAN), after.get(name, CLEAN)] for name in names]
     return [row for row in rows if row[1] != row[2] and (row[1] == CLEAN or row[0] not in moved)]
 

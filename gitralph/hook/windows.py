@@ -10,7 +10,7 @@ from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook import shellcalls
 from gitralph.hook.journal import is_oid
-from gitralph.hook.shellforms import CLEAN, UNKNOWN
+from gitralph.hook.shellforms import CLEAN, UNKNOWN, UNMERGED
 
 _LIMIT = 256 << 20
 
@@ -21,7 +21,7 @@ Form = tuple[str | None, str | None] | None
 AS_HEAD = "as HEAD"
 BEGAN = "began"
 Index = tuple[str, str] | str | None
-"""Mode and blob of an index entry; AS_HEAD, or None where there is no entry."""
+"""Mode and blob of an index entry; AS_HEAD, UNMERGED for a conflict, or None where there is no entry."""
 
 
 class StagedPath:
@@ -204,8 +204,8 @@ def _index(value: object) -> Index:
     """An index entry as a hook noted it. Raises ValueError for what none can be."""
     if value == CLEAN:
         return AS_HEAD
-    if value is None:
-        return None
+    if value in (None, UNMERGED):
+        return UNMERGED if value else None
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value):
         mode, oid = value
         if mode.isdigit() and not set("89") & set(mode) and is_oid(oid):

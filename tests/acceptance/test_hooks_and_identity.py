@@ -6,6 +6,7 @@ import pytest
 
 from tests.support import payloads
 from tests.support.checks import snapshot
+from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
 
@@ -82,6 +83,35 @@ def test_hooks_are_told_their_index_by_name(repo: Repo, tmp_path: Path, alone: b
     assert seen.read_text() == "a\n"
 
 
+@pytest.mark.parametrize("name", ["pre-commit", "prepare-commit-msg", "commit-msg"])
+@pytest.mark.parametrize("ends", ["", "; rm -f .git"])
+def test_hooks_see_the_branch_where_others_have_changes(
+    repo: Repo, tmp_path: Path, name: str, ends: str
+) -> None:
+    """A hook may forbid commits on a branch. Afterwards no worktree of ours is on it any more."""
+    seen = tmp_path / "seen"
+    repo.git("switch", "-qc", "feat/ABC-7")
+    _hook(repo, name, f"git symbolic-ref HEAD > '{seen}'; git rev-parse HEAD >> '{seen}'{ends}")
+    repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", MINE)
+    before = repo.head()
+    repo.commit("S1")
+    assert seen.read_text().split() == ["refs/heads/feat/ABC-7", before]
+    assert repo.git("symbolic-ref", "HEAD") == "refs/heads/feat/ABC-7"
+    assert repo.changes() == {"a": "M"}
+    repo.git("switch", "-q", "main")
+    repo.git("branch", "-q", "-D", "feat/ABC-7")
+
+
+def test_the_scratch_worktree_of_a_detached_head_is_detached(repo: Repo, tmp_path: Path) -> None:
+    repo.git("checkout", "-q", "--detach")
+    _hook(repo, "pre-commit", f"git rev-parse --abbrev-ref HEAD > '{tmp_path}/seen'")
+    repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    assert (tmp_path / "seen").read_text() == "HEAD\n"
+
+
 @pytest.mark.parametrize("name", ["pre-commit", "commit-msg", "prepare-commit-msg"])
 def test_a_failing_hook_stops_the_commit(repo: Repo, name: str) -> None:
     _hook(repo, name, "echo 'not today' >&2; exit 3")
@@ -111,6 +141,21 @@ def test_post_commit_runs_after_the_commit_with_the_real_index(repo: Repo, tmp_p
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert seen.read_text() == "x\nb\n"
+
+
+def test_what_post_commit_commits_is_under_the_guard(repo: Repo) -> None:
+    """It amended with what a person had staged, and the commit named the session for it."""
+    once = "test -e .git/once || { touch .git/once; git commit -q --amend --no-edit; }"
+    _hook(repo, "post-commit", once)
+    repo.ralph("install", "--guard=narrow")
+    repo.write("b", "staged\n")
+    repo.git("add", "b")
+    repo.edit("S1", "a", MINE)
+    env = {"RALPH_SESSION": "S1", "PATH": with_tool_on_path(repo._environment(None))["PATH"]}
+    repo.ralph("commit", "-m", "x", env=env, process=True)
+    assert (repo.root / ".git/once").exists()
+    assert repo.changes() == {"a": "M"}
+    assert repo.git("diff", "--cached", "--name-only") == "b"
 
 
 def test_a_hook_that_may_not_be_executed_is_none(repo: Repo) -> None:

@@ -96,6 +96,19 @@ def test_a_refused_commit_leaves_nothing_staged(day: Repo, args: tuple[str, ...]
     only_the_persons(day)
 
 
+@pytest.mark.parametrize("text", ["#!/bin/sh\nexit 7\n", "#!/usr/bin/env python3\nraise SystemExit(7)\n"])
+def test_a_commit_that_the_projects_own_hook_stops_leaves_nothing_staged(day: Repo, text: str) -> None:
+    """A person's next commit held all that the agent had staged for its own, until the agent's turn ended."""
+    day.ralph("uninstall", "--guard")
+    hook = day.root / ".git/hooks/pre-commit"
+    hook.write_text(text)
+    hook.chmod(0o755)
+    day.ralph("install", "--guard=narrow")
+    in_shell(day, "S1", add_all(day), commits(day, code=1))
+    hook.write_text("")
+    only_the_persons(day)
+
+
 def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
     day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day))
@@ -337,6 +350,39 @@ def test_a_person_is_told_how_an_amend_goes_without_an_agents_line(empty_repo: R
     assert repo.blob("g") == ten(l9="a person's").encode()
     assert repo.git("log", "-1", "--format=%s") == "mine"
     assert repo.git("status", "--porcelain") == " M g"
+
+
+def test_the_hint_at_an_amend_of_an_agents_commit_leaves_that_commit_alone(empty_repo: Repo) -> None:
+    """It took the agent's commit back, and made a person's line one of the session's."""
+    repo = narrowing(empty_repo)
+    repo.edit("S2", "f", ten(l2="two"))
+    repo.commit("S2")
+    theirs = repo.head()
+    repo.edit("S1", "f", ten(l2="two", l5="one"))
+    repo.write("f", ten(l2="two", l5="one", l8="a person's"))
+    said = commit_as(repo, None, "-a", "--amend", "--no-edit").said
+    (hint,) = [row.removeprefix("hint: ") for row in said.splitlines() if row.startswith("hint: ")]
+    env = {**repo._environment(None), "PATH": with_tool_on_path(repo._environment(None))["PATH"]}
+    subprocess.run(["/bin/sh", "-c", hint], cwd=repo.root, env=env, check=True, capture_output=True)
+    assert repo.git("rev-parse", "HEAD~") == theirs
+    assert repo.blob("f") == ten(l2="two", l8="a person's").encode()
+    assert repo.trailers("HEAD") == ""
+    assert repo.git("status", "--porcelain") == " M f"
+
+
+def test_a_new_file_that_was_staged_before_an_agent_edited_it_takes_nothing_of_the_agents(
+    empty_repo: Repo,
+) -> None:
+    """A person was warned of lines that his commit does not hold."""
+    repo = narrowing(empty_repo)
+    repo.write("new", "one\ntwo\nthree\n")
+    repo.git("add", "new")
+    repo.edit("S1", "new", "one\ntwo and S1's\nthree\n")
+    assert "did not commit yet" not in commit_as(repo, None).said
+    assert repo.blob("new") == b"one\ntwo\nthree\n"
+    repo.git("reset", "-q", "--soft", "HEAD~")
+    repo.git("add", "new")
+    assert "what it has in 'new'" in commit_as(repo, None).said
 
 
 @pytest.mark.parametrize("words", [("f",), ("-A",)])

@@ -282,6 +282,102 @@ def test_what_a_person_has_in_another_file_is_not_in_it(picking: Repo, what: str
     assert picking.changes("HEAD") == {"f": "M"}
 
 
+@pytest.mark.parametrize("how", ["one command", "two commands"])
+@pytest.mark.parametrize("what", ["revert", "cherry-pick", "merge"])
+def test_what_the_agents_own_add_swept_in_is_left_out(picking: Repo, what: str, how: str) -> None:
+    """`git add -A` is how agents conclude a merge. It was refused, and a person's files stayed staged."""
+    begin = {**BEGIN, "merge": ("merge", "side")}[what]
+    picking.write("g", ten(l4="of a person"))
+    picking.write("notes", "a person's\n")
+    in_shell(picking, "S2", *begin)
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    call = Shell(picking, "S2", "git add -A && git commit --no-edit").begin()
+    picking.git("add", "-A")
+    if how == "two commands":
+        call.end()
+        call = Shell(picking, "S2", "git commit --no-edit").begin()
+    done = commit_as(picking, "S2", "--no-edit")
+    call.end()
+    assert f"left out: 'g', 'notes', changed neither by a {what} nor by session" in done.said
+    assert picking.changes("HEAD^1..HEAD") == {"f": "M"}
+    assert picking.git("status", "--short") == " M g\n?? notes"
+
+
+def test_what_a_person_staged_before_the_agents_add_stays_staged_and_is_refused(picking: Repo) -> None:
+    picking.write("g", ten(l4="of a person"))
+    picking.write("notes", "a person's\n")
+    in_shell(picking, "S2", *BEGIN["revert"])
+    picking.git("add", "notes")
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    in_shell(picking, "S2", "add", "-A")
+    said = commit_as(picking, "S2", "--no-edit", code=1).said
+    assert "error: 'notes' has changes that are neither of a revert" in said
+    assert "left out: 'g'" in said
+    assert picking.git("diff", "--cached", "--name-only") == "f\nnotes"
+
+
+# --- cherry-pick -n: git names the commits nowhere ---
+
+
+@pytest.mark.parametrize("how", ["one command", "two commands"])
+def test_who_picks_without_a_commit_commits_it(picking: Repo, how: str) -> None:
+    """A session alone was refused: "for a person to commit"."""
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    picking.write("g", ten(l4="of a person"))
+    call = Shell(picking, "S2", "git cherry-pick -n side").begin()
+    assert git_as(picking, "S2", "cherry-pick", "-n", "side").code == 0
+    if how == "two commands":
+        call.end()
+        call = Shell(picking, "S2", "git commit -m picked").begin()
+    commit_as(picking, "S2", "-m", "picked")
+    call.end()
+    assert picking.changes("HEAD") == {"f": "M"}
+    assert picking.blob("f").decode() == ten(l3="side")
+
+
+def test_what_a_person_has_staged_beside_a_pick_is_refused_with_a_way_out(picking: Repo) -> None:
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    picking.write("g", ten(l4="of a person"))
+    picking.git("add", "g")
+    in_shell(picking, "S2", "cherry-pick", "-n", "side")
+    said = commit_as(picking, "S2", "-m", "picked", code=1).said
+    assert "hint: git commit --no-edit -- f  # leaves them out of the 'cherry-pick -n'" in said
+    commit_as(picking, "S2", "--no-edit", "--", "f")
+    assert picking.changes("HEAD") == {"f": "M"}
+    assert picking.git("diff", "--cached", "--name-only") == "g"
+
+
+def test_a_picked_file_that_somebody_changed_since_is_narrowed(picking: Repo) -> None:
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    in_shell(picking, "S2", "cherry-pick", "-n", "side")
+    picking.write("f", ten(l3="side", l9="of a person"))
+    commit_as(picking, "S2", "-am", "picked", code=1)
+    picking.edit("S2", "f", ten(l1="of S2", l3="side", l9="of a person"))
+    commit_as(picking, "S2", "-am", "picked")
+    assert picking.blob("f").decode() == ten(l1="of S2")
+
+
+def test_our_own_commit_says_what_it_leaves_of_a_pick(picking: Repo) -> None:
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    in_shell(picking, "S2", "cherry-pick", "-n", "side")
+    picking.edit("S2", "f", ten(l1="of S2", l3="side"))
+    said = picking.ralph("commit", "--session", "S2", "-m", "x").said
+    assert "what git has staged and worded itself here is for a person to commit" in said
+    assert picking.blob("f").decode() == ten(l1="of S2")
+    commit_as(picking, None, "--no-edit")
+    assert picking.blob("f").decode() == ten(l1="of S2", l3="side")
+    picking.edit("S2", "f", ten(l1="of S2", l2="two", l3="side"))
+    assert "for a person" not in picking.ralph("commit", "--session", "S2", "-m", "x").said
+
+
+def test_what_a_person_picked_is_for_him_to_commit(picking: Repo) -> None:
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    picking.git("cherry-pick", "-n", "side")
+    in_shell(picking, "S2", "status")
+    said = commit_as(picking, "S2", "-m", "picked", code=1).said
+    assert "for a person to commit: git commit --no-edit" in said
+
+
 def test_several_commits_are_taken_back_in_one(picking: Repo) -> None:
     """git names only the last of them."""
     picking.write("new", "one\n")

@@ -168,6 +168,12 @@ def _both(repo: Repo) -> None:
     repo.edit("S2", "b", changed(2, "two"))
 
 
+def _assigned_to_s2(repo: Repo) -> None:
+    _both(repo)
+    repo.write("b", changed(2, "two").replace("line 5\n", "five\n"))
+    repo.ralph("assign", "--to", "S2", "--", "b:5")
+
+
 def _head_of_s2(repo: Repo) -> None:
     _both(repo)
     repo.commit("S2")
@@ -672,6 +678,7 @@ SCENES: dict[str, list[Scene]] = {
     "takeback.assign._look": [Scene(_claimed_by_s2, ("assign", "--to", "S1", "--", "u"), silent=(AGENT,))],
     "takeback.assign._refuse": [
         Scene(_both, ("assign", "--to", "S1", "--", "b:2")),
+        Scene(_assigned_to_s2, ("assign", "--to", "S1", "--", "b:5")),
         Scene(_between, ("assign", "--to", "S1", "--", "a")),
         Scene(_binary, ("assign", "--to", "S1", "--", "n:1"), silent=(AGENT,)),
         Scene(_binary_of_s2, ("assign", "--to", "S1", "--", "n"), silent=(AGENT,)),
