@@ -8,6 +8,7 @@ from typing import Any
 
 from gitralph.base import files, programs, runner
 from gitralph.base.errors import Failed
+from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.quote import shown
 from gitralph.commit import attribution, hooks
 from gitralph.commit.hooks import Stage
@@ -20,6 +21,9 @@ from gitralph.git.context import Context
 from gitralph.git.message import Cleanup
 from gitralph.hook import sessionfile
 from gitralph.records import checklist, published_name
+
+# In bytes; nobody writes a longer template.
+_TEMPLATE = 1 << 20
 
 
 class Typed:
@@ -98,19 +102,24 @@ def through_hooks(
     Raises Failed when one of them refuses. What was typed in an earlier round is not asked for again.
     """
     names = hooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
-    text = typed.text or _first(ctx, request, made)
+    template = _template(ctx, request)
+    text = typed.text or template or _first(ctx, request, made)
     cleanup = _cleanup(ctx, request).with_character(text)
     text = text if cleanup.mode == "verbatim" else message.spaced(ctx.git, text)
     path = f"{bench.folder}/COMMIT_EDITMSG"
     _write(path, _with_trailers(ctx, request, made, text))
+    before = cleanup.tidy(ctx.git, _read(path))
     if "prepare-commit-msg" in names and typed.text is None:
         # git passes no source where the editor opens on a text that nobody gave
         source = ["message"] if request.messages or not request.edit else []
         source = ["commit", "HEAD"] if request.amend and not request.messages else source
+        source = ["template"] if template else source
         _run(ctx, stage, "prepare-commit-msg", path, *source)
     if request.edit and typed.text is None:
-        _edit(ctx, made, path, cleanup)
+        _edit(ctx, bench, made, path, cleanup)
         given = cleanup.tidy(ctx.git, _read(path))
+        if template and given == before:
+            raise Failed("the message is the template as it was; nothing was committed")
         _with_trailers(ctx, request, made, given)
         typed.keep(given)
     if "commit-msg" in names and request.verify:
@@ -133,15 +142,39 @@ def _write(path: str, text: bytes) -> None:
         file.write(text)
 
 
-def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
+def _template(ctx: Context, request: Request) -> bytes:
+    """What ``commit.template`` names, where the editor opens on a text that nobody gave; else nothing."""
+    if not request.edit or request.messages or request.amend or request.fixup is not None:
+        return b""
+    said = ctx.git.at(ctx.repo.root).try_run("config", "--type=path", "--get", "commit.template")
+    name = os.fsdecode(said.stdout).rstrip("\n")
+    if said.returncode or not name:
+        return b""
+    try:
+        text = files.read_bytes(os.path.join(ctx.repo.root, name), _TEMPLATE, foreign=True)
+    except OSError as error:
+        raise Failed(f"could not read '{name}', the 'commit.template': {error.strerror}") from None
+    return text if text.strip() else b""
+
+
+def _edit(ctx: Context, bench: Workbench, made: Draft, path: str, cleanup: Cleanup) -> None:
     """Open the editor on the message and what will be committed. Raises Failed when the editor fails."""
     listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
-    _write(path, _read(path) + cleanup.explain(listing))
+    text = _read(path) + cleanup.explain(listing)
+    # git-commit(1) takes a boolean or a number
+    number = ctx.config.get("commit.verbose") or "0"
+    is_verbose = number != "0" if number.isdigit() else ctx.config.boolean("commit.verbose")
+    if is_verbose:
+        patch = hooks.patch_between(bench.git, made.base.root or EMPTY_TREE.encode(), made.tree)
+        text = cleanup.with_patch(text, os.fsencode(patch))
+    _write(path, text)
     editor = ctx.git.line("var", "GIT_EDITOR")
     # The editor runs through the shell, as with git: it may be set with options and quotes (git-var(1)).
     words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
     if runner.show(words, env=programs.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")
+    if is_verbose:
+        _write(path, cleanup.parts(_read(path))[0])
 
 
 def plan_tasks(text: str) -> list[str]:

@@ -48,9 +48,13 @@ class Cleanup(NamedTuple):
         if self.mode == "strip":
             char = os.fsdecode(comment)
             return git.run("-c", f"core.commentChar={char}", "stripspace", "-s", stdin=text)
-        if self.mode == "scissors":
-            text = (b"\n" + text).split(b"\n" + comment + b" " + SCISSORS + b"\n")[0][1:]
-        return spaced(git, text)
+        return spaced(git, self.parts(text)[0] if self.mode == "scissors" else text)
+
+    def parts(self, text: bytes) -> tuple[bytes, bytes]:
+        """What was typed, and the rest from the scissors on, which git cuts off."""
+        line = b"\n" + (self.comment or b"#") + b" " + SCISSORS + b"\n"
+        body, cut, rest = (b"\n" + text).partition(line)
+        return body[1:], cut + rest
 
     def explain(self, listing: list[bytes]) -> bytes:
         """What the editor shows below the message; nothing where that would stay in the message."""
@@ -62,8 +66,17 @@ class Cleanup(NamedTuple):
         else:
             return b""
         rows += [b"Changes to be committed:", *listing]
+        return b"\n" + self._commented(rows)
+
+    def with_patch(self, text: bytes, patch: bytes) -> bytes:
+        """What the editor shows with ``commit.verbose``: the patch below the scissors, as git has it."""
+        rows = [SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped."]
+        return text + (b"" if self.mode == "scissors" else self._commented(rows)) + patch
+
+    def _commented(self, rows: list[bytes]) -> bytes:
         # as git prints them: no space before a tab or at the end of a line
-        return b"\n" + b"".join(comment + (b" " + row if row[:1].strip() else row) + b"\n" for row in rows)
+        comment = self.comment or b"#"
+        return b"".join(comment + (b" " + row if row[:1].strip() else row) + b"\n" for row in rows)
 
 
 def spaced(git: Git, text: bytes) -> bytes:

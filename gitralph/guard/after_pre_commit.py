@@ -9,7 +9,7 @@ from gitralph.base import locks
 from gitralph.base.errors import Refused
 from gitralph.git import index, message
 from gitralph.git.context import Context
-from gitralph.git.message import SCISSORS, Cleanup
+from gitralph.git.message import Cleanup
 from gitralph.git.plain_index import AS_IS, Given
 from gitralph.guard import recover_narrowed
 from gitralph.records import intents
@@ -75,19 +75,13 @@ def sign(ctx: Context, git: dict[str, object], name: str) -> None:
     edited = ctx.environ.get("GIT_EDITOR") != ":"
     mode = ctx.config.choice("commit.cleanup", "default", *message.MODES)
     cleanup = Cleanup.of(mode, edited, ctx.config.get("core.commentchar")).with_character(text)
-    body, tail = _parts(text, cleanup.comment or b"#") if edited else (text, b"")
+    body, tail = cleanup.parts(text) if edited else (text, b"")
     body = cleanup.tidy(ctx.git, body)
     last = [row.encode() for row in todo.trailers]
     # else the message is empty and git refuses it
     if any(row.strip() and row not in last for row in body.split(b"\n")):
         with open(name, "wb") as file:
             file.write(message.add_trailers(ctx.git, body, [], last) + tail)
-
-
-def _parts(text: bytes, comment: bytes) -> tuple[bytes, bytes]:
-    """Split the message into what was typed and what ``--verbose`` shows below, which git cuts off."""
-    body, line, rest = (b"\n" + text).partition(b"\n" + comment + b" " + SCISSORS + b"\n")
-    return body[1:], line + rest
 
 
 def made(ctx: Context, git: dict[str, object]) -> None:

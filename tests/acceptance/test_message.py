@@ -102,6 +102,50 @@ def test_editor_is_opened_as_git_does(repo: Repo, tmp_path: Path) -> None:
     assert "#\tM\ta" in shown
 
 
+@pytest.mark.parametrize("mode", ["strip", "scissors", "whitespace", "verbatim"])
+@pytest.mark.parametrize("who", [["--session", "S1"], ["--mine"]], ids=["session", "person"])
+def test_the_editor_shows_the_template_and_the_patch_as_git_does(
+    repo: Repo, tmp_path: Path, who: list[str], mode: str
+) -> None:
+    repo.git("config", "commit.verbose", "true")
+    repo.git("config", "commit.cleanup", mode)
+    (tmp_path / "tpl").write_text("subject\n\n# why\nWhy: \n")
+    repo.git("config", "commit.template", str(tmp_path / "tpl"))
+    hook = repo.root / ".git/hooks/prepare-commit-msg"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\necho \"$2\" > '{tmp_path}/source'\n")
+    hook.chmod(0o755)
+    env = _editor(tmp_path, f"cp \"$1\" '{tmp_path}/shown'; sed -i '1s/.*/edited/' \"$1\"")
+    repo.edit("S1", "a", MINE)
+    repo.write("b", "a person's\n")
+    repo.ralph("commit", *who, "-e", env=env)
+    shown = (tmp_path / "shown").read_text()
+    assert shown.startswith("subject\n\n# why\n")
+    assert "\n# ------------------------ >8 ------------------------\n" in shown
+    assert ("+line nine" if who[0] == "--session" else "+a person's") in shown
+    assert (tmp_path / "source").read_text() == "template\n"
+    kept = "" if mode == "strip" else "# why\n"
+    said = repo.git("log", "-1", "--format=%B").rstrip("\n")
+    assert said.startswith(f"edited\n\n{kept}Why:")
+    assert ">8" not in said
+    assert "+++" not in said
+    assert said.endswith(SESSION) == (who[0] == "--session")
+
+
+def test_a_template_that_nobody_edited_makes_no_commit(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "tpl").write_text("subject\n")
+    repo.git("config", "commit.template", str(tmp_path / "tpl"))
+    repo.edit("S1", "a", MINE)
+    head = repo.head()
+    said = repo.ralph("commit", "--session", "S1", "-e", env=_editor(tmp_path, ":"), code=1).said
+    assert "the message is the template as it was; nothing was committed" in said
+    repo.git("config", "commit.template", str(tmp_path / "none"))
+    said = repo.ralph("commit", "--session", "S1", "-e", env=_editor(tmp_path, ":"), code=1).said
+    assert "could not read" in said
+    assert repo.head() == head
+    repo.commit("S1", "-m", "x")
+
+
 ABORTED = {
     "empty": ': > "$1"',
     "failed": "exit 1",
