@@ -36,7 +36,7 @@ def of(ctx: Context, family: Container[str], among: Container[bytes] | None = No
     While git concludes a merge nobody can tell what it staged itself, but of those paths that the merge does
     not touch: ``among``.
     """
-    commands = windows.read(ctx.layout)
+    commands = windows.read(ctx.layout) if among is None else windows.in_operation(ctx.layout)
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
         return {}

@@ -91,10 +91,9 @@ def _picked(ctx: Context, own: str) -> dict[bytes, Form]:
 
 
 def _at_work(ctx: Context, own: str) -> list[Window]:
-    """The commands of a session that run, or that ended while the operation was under way."""
+    """The commands of a session that run, or that ended since the operation began."""
     family = set(path_records.family(ctx.layout, own))
-    commands = [one for one in windows.read(ctx.layout) if one.session in family]
-    return [one for one in commands if one.closed is None or one.was_doing]
+    return [one for one in windows.in_operation(ctx.layout) if one.session in family]
 
 
 def _form(entry: Entry | None) -> Form:

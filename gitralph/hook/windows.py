@@ -291,6 +291,13 @@ def _read(layout: Layout) -> _Windows:
     return found
 
 
+def in_operation(layout: Layout) -> list[Window]:
+    """The commands that run, or that ended since the merge, rebase or the like that is under way began."""
+    commands = read(layout)
+    before = max((one.closed for one in commands if one.closed is not None and not one.was_doing), default=-1)
+    return [one for one in commands if one.closed is None or one.closed > before]
+
+
 def began_operation(layout: Layout) -> set[str] | None:
     """The sessions whose commands began the merge, rebase or the like that is under way; None: nobody knows.
 

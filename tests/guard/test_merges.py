@@ -357,6 +357,23 @@ def test_a_picked_file_that_somebody_changed_since_is_narrowed(picking: Repo) ->
     assert picking.blob("f").decode() == ten(l1="of S2")
 
 
+def test_what_an_earlier_merge_changed_is_no_part_of_a_pick(picking: Repo) -> None:
+    """A person has staged a file as that merge had left it, before he went back."""
+    picking.git("switch", "-qc", "other", "HEAD~3")
+    picking.write("g", ten(l6="other"))
+    picking.commit_all("other")
+    picking.git("switch", "-q", "main")
+    in_shell(picking, "S2", "merge", "-q", "--no-commit", "other")
+    in_shell(picking, "S2", "commit", "-qm", "merged")
+    picking.git("reset", "-q", "--hard", "HEAD^")
+    in_shell(picking, "S2", "status")
+    picking.git("switch", "-qc", "here", "HEAD~3")
+    picking.write("g", ten(l6="other"))
+    picking.git("add", "g")
+    in_shell(picking, "S2", "cherry-pick", "-n", "side")
+    assert "'g' has changes" in commit_as(picking, "S2", "-m", "picked", code=1).said
+
+
 def test_our_own_commit_says_what_it_leaves_of_a_pick(picking: Repo) -> None:
     picking.git("switch", "-qc", "here", "HEAD~3")
     in_shell(picking, "S2", "cherry-pick", "-n", "side")
