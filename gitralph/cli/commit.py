@@ -30,7 +30,6 @@ from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec
 from gitralph.records import path_records
 from gitralph.sessions import gc_in_background, session_choice
-from gitralph.words import ways_out
 from gitralph.words.advice import described
 
 # A hint is copied in one line; with more files a person stages them first.
@@ -451,7 +450,5 @@ def _chatter(ctx: Context, result: Result) -> None:
         output.note(note)
     for line in described(ctx.layout, (x for x in result.left if x.reason not in (UNCHANGED, DECLINED))):
         output.chatter("note", f"left out: {line}")
-    for text in ways_out.worded_by_git(ctx):
-        output.note(text)
     for hint in result.hints:
         output.hint(hint)

@@ -40,7 +40,9 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
     if name == guard_script.FAILED:
         own = question.own(ctx)
         if own is not None and question.mode(ctx) == question.NARROW:
-            restage.due(ctx, own)
+            from gitralph.guard import concluding  # 30 ms to load, where a hook said no alone
+
+            restage.at_once(ctx, own, concluding.not_own(ctx, own, concluding.of_agent(ctx)))
     elif name == guard_script.REBASE:
         from gitralph.guard import concluding  # 30 ms to load, in a stopped rebase alone
 

@@ -47,15 +47,14 @@ def recover(ctx: Context) -> list[str]:
     return []
 
 
-def out_of_a_merge(ctx: Context, session: str, paths: Container[bytes]) -> list[bytes]:
-    """Put back what a session's shell staged of these paths, which a merge does not touch; returns which.
+def at_once(ctx: Context, session: str, paths: Container[bytes]) -> list[bytes]:
+    """Put back what a session's shell staged of these paths, also in a merge that does not touch them.
 
-    None where git holds the index: then its commit does not read the index as it is.
+    Returns which; none where git holds the index, for then its commit does not read the index as it is.
     """
     family, prepared = path_records.family(ctx.layout, session), f"{ctx.layout.tmp}/{os.getpid()}.restaged"
     with locks.hold(ctx.layout, locks.COMMIT):
-        found = _exchange(ctx, prepared, lambda: shell_staging.of(ctx, family, among=paths))
-    return sorted(found or ())
+        return sorted(_exchange(ctx, prepared, lambda: shell_staging.of(ctx, family, among=paths)) or ())
 
 
 def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:

@@ -17,7 +17,6 @@ from gitralph.base import files, nul
 from gitralph.git import own_worktree
 from gitralph.git.context import Context
 from gitralph.git.own_worktree import Slot
-from gitralph.git.refs import Head
 from gitralph.git.run import Git
 
 # Byte code counts as valid for a source of the same size and second. So byte code from the commit's tree
@@ -26,42 +25,34 @@ _NO_TOOLS = (b"__pycache__", b".worktrees")
 
 
 class Scratch(NamedTuple):
-    """A scratch worktree in use: git in it, its place, the links that lead out of it, and HEAD there."""
+    """A scratch worktree in use: git in it, its place, and the links that lead out of it."""
 
-    ctx: Context
     git: Git
     slot: Slot
     borrowed: tuple[bytes, ...]
-    head: Head
 
     @property
     def folder(self) -> str:
         return self.slot.folder
 
     def close(self) -> None:
-        """Remove the links, let go of the branch, and give the worktree to the next commit."""
+        """Remove the links and give the worktree to the next commit."""
         for path in self.borrowed:
             link = os.path.join(os.fsencode(self.folder), path)
             if os.path.islink(link):
                 os.unlink(link)
-        own_worktree.point(self.ctx, self.slot, Head(None, self.head.oid))
         self.slot.close()
 
 
-def open_scratch(ctx: Context, tree: bytes, head: Head, env: dict[str, str]) -> Scratch:
-    """The scratch worktree with exactly ``tree`` in it, on the branch and at the commit of ``head``.
-
-    Hooks ask for the branch: they forbid one, or put its ticket into the message.
-    """
-    assert head.oid is not None
+def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> Scratch:
+    """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
     slot = own_worktree.take(ctx, own_worktree.HOOKS)
     try:
-        git = own_worktree.lay_out(ctx, slot, tree, head.oid, env, ignored=False)
-        own_worktree.point(ctx, slot, head)
+        git = own_worktree.lay_out(ctx, slot, tree, head, env, ignored=False)
         # git names the index to its hooks, and some read it by that name.
         git = git.at(GIT_INDEX_FILE=git.line("rev-parse", "--path-format=absolute", "--git-path", "index"))
         borrowed = _borrow(ctx, slot.folder)
-        return Scratch(ctx, _excluding(ctx, git, slot.folder, borrowed), slot, borrowed, head)
+        return Scratch(_excluding(ctx, git, slot.folder, borrowed), slot, borrowed)
     except BaseException:
         slot.close()
         raise

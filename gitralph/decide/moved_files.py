@@ -133,7 +133,8 @@ def _was_taken_back(scene: Scene, move: Rename) -> bool:
     No words tell one deletion from another. A stash that brings the move again brings both ends.
     """
     last = move.state.journal.records[-1]
-    return scene.is_as_in_head(move.new) and last.op == GAP and last.after is None
+    is_nobodys = last.op == GAP and last.after is None and scene.own.isdisjoint(last.may)
+    return scene.is_as_in_head(move.new) and is_nobodys
 
 
 def _moved_on(scene: Scene, come: PathState) -> str | None:

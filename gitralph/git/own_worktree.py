@@ -1,4 +1,4 @@
-"""Worktrees of our own, each for one process at a time; by default in the state folder.
+"""Detached worktrees of our own, each for one process at a time; by default in the state folder.
 
 Hooks run in one where they could harm what others write, and proofs run in them. A worktree is kept between
 uses, so that only files that differ are written. git is always told the worktree's git dir. A command that
@@ -18,7 +18,6 @@ from gitralph.base.errors import Busy, Fatal
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.git import listing, worktrees
 from gitralph.git.context import Context
-from gitralph.git.refs import Head
 from gitralph.git.run import Git, GitError
 from gitralph.git.worktrees import WorktreeEntry
 
@@ -91,23 +90,6 @@ def lay_out(
     except GitError:  # a crash left it half made; it is ours alone, so begin afresh
         discard(ctx, slot)
         return _laid_out(ctx, slot.folder, tree, head, env, ignored)
-
-
-def point(ctx: Context, slot: Slot, head: Head) -> None:
-    """Let HEAD there name the branch of ``head``, or its commit where it has none.
-
-    git deletes no branch that a worktree is on, so whoever named one takes that back. A worktree of which a
-    command removed ``.git`` is discarded: git would find the user's repository around it, and its HEAD.
-    """
-    admin = _admin(ctx, slot.folder)
-    if admin is None or head.oid is None:
-        discard(ctx, slot)
-        return
-    git = ctx.outer.elsewhere(slot.folder).at(GIT_DIR=admin, GIT_WORK_TREE=slot.folder)
-    if head.ref is not None:
-        git.run(*_QUIET, "symbolic-ref", "HEAD", head.ref)
-    else:
-        git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head.oid)
 
 
 def discard(ctx: Context, slot: Slot) -> None:

@@ -16,7 +16,7 @@ from gitralph.commit.preview import preview
 from gitralph.decide import offers
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Request
-from gitralph.git import plain_index, refs, squashed
+from gitralph.git import plain_index, refs, squashed, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.repository import CHERRY_PICK, MERGE, REBASE, REVERT
 from gitralph.git.trees import FILES, Entry
@@ -25,11 +25,9 @@ from gitralph.guard import question
 from gitralph.guard.question import GuardedPath
 from gitralph.hook import hook_git, windows
 from gitralph.hook.journal import is_oid
-from gitralph.hook.windows import Form, Window
 from gitralph.records import path_records
 
 SQUASH = "a squash"
-PICK = "a 'cherry-pick -n'"
 # The commits whose changes the commit repeats or takes back; a merge brings those since the common commit.
 _TOLD_BY = {
     MERGE: "MERGE_HEAD",
@@ -48,10 +46,8 @@ def doing(ctx: Context) -> str | None:
     So are those made where a rebase stops to edit, and between two picks of a series.
     """
     found, folder = ctx.repo.operation(), f"{ctx.repo.git_dir}/rebase-merge"
-    if found is None and squashed.entries(ctx.repo):
-        return SQUASH
     if found not in _TOLD_BY:
-        return PICK if found is None and hook_git.is_worded(ctx.repo.git_dir) else None
+        return SQUASH if found is None and squashed.entries(ctx.repo) else None
     # at a conflict git names the commit that it could not pick; at `edit` it names what is to be amended
     is_stopped = os.path.isdir(folder) and not os.path.lexists(f"{folder}/stopped-sha")
     if found == REBASE and (is_stopped or os.path.lexists(f"{folder}/amend")):
@@ -62,42 +58,15 @@ def doing(ctx: Context) -> str | None:
 def of_agent(ctx: Context) -> str | None:
     """The same for an agent; None where narrowing gives what is wanted.
 
-    So it is for a squash of the session's own commits, and for one that others staged; and for picked files
-    that somebody changed since.
+    So it is for a squash of the session's own commits, and for one that others staged.
     """
     found, own = doing(ctx), question.own(ctx)
-    if found not in (SQUASH, PICK):
+    if found != SQUASH:
         return found
     began = windows.began_operation(ctx.layout) or set()
-    if own is None or began.isdisjoint(path_records.family(ctx.layout, own)):
+    if own is None or began.isdisjoint(path_records.family(ctx.layout, own)) or _is_own(ctx, own):
         return None
-    if found == SQUASH:
-        return None if _is_own(ctx, own) else found
-    staged, picked = question.staged(ctx), _picked(ctx, own)
-    there = picked.keys() & staged.keys()
-    return found if there and all(_form(staged[path]) == picked[path] for path in there) else None
-
-
-def _picked(ctx: Context, own: str) -> dict[bytes, Form]:
-    """The files that a `cherry-pick -n` of a session changed, as it left them.
-
-    git names the commits nowhere. What the commands of the session changed meanwhile is its own in any case.
-    """
-    offers.catch_up(ctx, own)  # the command may still run
-    commands = _at_work(ctx, own)
-    return {
-        path: row.after for one in commands for path, row in ((one.rows or {}) | one.so_far).items() if row
-    }
-
-
-def _at_work(ctx: Context, own: str) -> list[Window]:
-    """The commands of a session that run, or that ended since the operation began."""
-    family = set(path_records.family(ctx.layout, own))
-    return [one for one in windows.in_operation(ctx.layout) if one.session in family]
-
-
-def _form(entry: Entry | None) -> Form:
-    return (None, None) if entry is None else (entry.oid.decode(), f"{entry.mode:o}")
+    return found
 
 
 def _is_own(ctx: Context, own: str) -> bool:
@@ -123,6 +92,7 @@ def refuse(ctx: Context, what: str) -> None:
             "this commit would conclude it",
             "git status  # how to finish or abort it first",
         )
+    left = _put_back(ctx, own, what) if own is not None else []
     found = question.judge(ctx, own)
     if found:
         raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
@@ -130,19 +100,33 @@ def refuse(ctx: Context, what: str) -> None:
     unsettled = [path for path, entry in staged.items() if entry is not None and _is_open(ctx, path, entry)]
     if unsettled:
         raise Refused(f"{few(unsettled, _SHOWN)} still has the marks of a conflict", "git diff HEAD  # where")
-    strange = _swept(ctx, own, staged, what) if own is not None else []
-    if own is None or not strange:
-        return
-    whose = f"session '{ctx.called(own)}'"
-    back = restage.out_of_a_merge(ctx, own, strange)
-    if back:
-        ctx.say(f"left out: {few(back, _SHOWN)}, changed neither by {what} nor by {whose}")
-    kept = sorted(set(strange).difference(back))
-    if kept:
-        raise Refused(
-            f"{few(kept, _SHOWN)} has changes that are neither of {what} nor of {whose}",
-            *_without(ctx, kept),
-        )
+    strange = _swept(ctx, own, what) if own is not None else []
+    if strange:
+        raise Refused(_strange(ctx, strange, what), *_without(ctx, strange))
+    if left:
+        ctx.say(f"left out: {_strange(ctx, left, what)}")
+
+
+def not_own(ctx: Context, own: str, what: str | None) -> list[bytes]:
+    """What is staged and neither of the operation nor wholly the session's: it may be put back."""
+    if what is not None:
+        return _swept(ctx, own, what)
+    if ctx.repo.operation() is not None or hook_git.is_worded(ctx.repo.git_dir):
+        return []  # nobody can tell what git staged itself
+    return _not_of(ctx, own, question.staged(ctx))
+
+
+def _put_back(ctx: Context, own: str, what: str) -> list[bytes]:
+    """Put back what the session's own `git add -A` swept in; returns what is as in HEAD again."""
+    back = restage.at_once(ctx, own, _swept(ctx, own, what))
+    staged = question.staged(ctx) if back else {}
+    return [path for path in back if path not in staged]
+
+
+def _strange(ctx: Context, paths: Sequence[bytes], what: str) -> str:
+    has = "has" if len(paths) == 1 else "have"
+    whose = f"of session '{ctx.called(question.own(ctx) or '')}'"
+    return f"{few(paths, _SHOWN)} {has} changes that are neither of {what} nor {whose}"
 
 
 def before(ctx: Context, found: Sequence[GuardedPath]) -> list[str]:
@@ -161,13 +145,15 @@ def _without(ctx: Context, out_of_it: Sequence[bytes]) -> list[str]:
     what = doing(ctx)
     touched = sorted(_touched(ctx, what) or ()) if what else []
     leaves = f"# leaves them out of {_the(ctx)}"
-    if paths and ctx.is_agent and not is_whole and what in (SQUASH, PICK):  # git may split these
+    if paths and ctx.is_agent and not is_whole and what == SQUASH:  # git splits it
         return [f"git commit --no-edit -- {_typed(ctx, touched)}  {leaves}"] if len(touched) <= _SHOWN else []
-    if not paths or (ctx.is_agent and not is_whole):
+    there = uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index)
+    if not paths or (ctx.is_agent and not (is_whole and there.keys().isdisjoint(out_of_it))):
         return [f"git ralph status  # whose it is: a person concludes {_this(ctx)}"]
     add, out = "", f"git restore --staged -- {paths} && "
     if is_whole:  # the rest is not staged yet
-        kept = [path for path in question.staged(ctx) if path in touched and path not in out_of_it]
+        kept = [path for path in question.staged(ctx) if path not in out_of_it]
+        kept = [path for path in kept if path in touched or not ctx.is_agent]
         if len(kept) > _SHOWN:
             return []
         add = f"git add -- {_typed(ctx, kept)} && " if kept else ""
@@ -207,9 +193,6 @@ def _touched(ctx: Context, what: str) -> set[bytes] | None:
     """
     if what == SQUASH:
         return set(squashed.entries(ctx.repo))
-    if what == PICK:
-        own = question.own(ctx)
-        return set(_picked(ctx, own)) if own is not None else None
     try:
         told = files.read_bytes(f"{ctx.repo.git_dir}/{_TOLD_BY[what]}", 4096).decode("ascii", "replace")
     except OSError:
@@ -250,27 +233,31 @@ def _has_part_in(ctx: Context, own: str, what: str) -> bool:
     )
 
 
-def _swept(ctx: Context, own: str, staged: Mapping[bytes, Entry | None], what: str) -> list[bytes]:
+def _swept(ctx: Context, own: str, what: str) -> list[bytes]:
     """What the commit takes that neither the operation nor a command of the session changed.
 
     Somebody else had it staged or lying there, and `add -A` or `-a` swept it in.
     """
-    touched = _touched(ctx, what)
+    staged, touched = question.staged(ctx), _touched(ctx, what)
     if touched is None:
         return []
     offers.catch_up(ctx, own)  # a command that began the operation may still run
-    seen = _at_work(ctx, own)
+    family = set(path_records.family(ctx.layout, own))
+    seen = [one for one in windows.in_operation(ctx.layout) if one.session in family]
     changed = {path for one in seen for path in (*(one.rows or ()), *one.so_far)}
     rows = nul.rows(ctx.git.at(GIT_INDEX_FILE=ctx.repo.index).run("ls-files", "-u", "-z"))
     settled = {row.partition(b"\t")[2] for row in rows}
-    fresh = set(staged) - touched - settled - changed
+    fresh = {path: staged[path] for path in set(staged) - touched - settled - changed}
     # where no command was watched, nobody knows what the operation changed
-    if not fresh or not seen:
-        return []
-    asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(fresh))
+    return _not_of(ctx, own, fresh) if fresh and seen else []
+
+
+def _not_of(ctx: Context, own: str, staged: Mapping[bytes, Entry | None]) -> list[bytes]:
+    """Those of these staged paths that are not just as a commit of the session would have them."""
+    asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(staged))
     _, made, bench = preview(ctx, asked)
     bench.remove()
-    return sorted(path for path in fresh if path not in made.entries or made.entries[path] != staged[path])
+    return sorted(path for path in staged if path not in made.entries or made.entries[path] != staged[path])
 
 
 def _typed(ctx: Context, paths: Sequence[bytes]) -> str:

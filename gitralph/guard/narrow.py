@@ -98,13 +98,13 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
     nobody can tell what is the session's, or where nothing is.
     """
-    doing = concluding.of_agent(ctx)
-    if doing is not None:
+    doing, amends = concluding.of_agent(ctx), whose_commit.amends(git)
+    if doing is not None and not amends:
         concluding.refuse(ctx, doing)
         return []
     cleanup.unless_busy(ctx)
     _again(ctx, git)
-    staged, amends = question.staged(ctx), whose_commit.amends(git)
+    staged = question.staged(ctx)
     if amends:
         own = whose_commit.session(ctx)
         try:

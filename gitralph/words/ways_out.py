@@ -17,7 +17,7 @@ from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
-from gitralph.git import history, refs, uncommitted
+from gitralph.git import history, refs
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook import hook_git
@@ -45,8 +45,6 @@ def worded_by_git(ctx: Context) -> list[str]:
     it for `--no-edit` (git 2.39).
     """
     if not hook_git.is_worded(ctx.repo.git_dir):
-        return []
-    if not uncommitted.staged(ctx.repo.git, refs.read_head(ctx.repo).oid, ctx.repo.index):
         return []
     return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 

@@ -298,7 +298,7 @@ def test_what_the_agents_own_add_swept_in_is_left_out(picking: Repo, what: str, 
         call = Shell(picking, "S2", "git commit --no-edit").begin()
     done = commit_as(picking, "S2", "--no-edit")
     call.end()
-    assert f"left out: 'g', 'notes', changed neither by a {what} nor by session" in done.said
+    assert f"left out: 'g', 'notes' have changes that are neither of a {what} nor of session" in done.said
     assert picking.changes("HEAD^1..HEAD") == {"f": "M"}
     assert picking.git("status", "--short") == " M g\n?? notes"
 
@@ -312,85 +312,48 @@ def test_what_a_person_staged_before_the_agents_add_stays_staged_and_is_refused(
     in_shell(picking, "S2", "add", "-A")
     said = commit_as(picking, "S2", "--no-edit", code=1).said
     assert "error: 'notes' has changes that are neither of a revert" in said
-    assert "left out: 'g'" in said
     assert picking.git("diff", "--cached", "--name-only") == "f\nnotes"
 
 
-# --- cherry-pick -n: git names the commits nowhere ---
-
-
-@pytest.mark.parametrize("how", ["one command", "two commands"])
-def test_who_picks_without_a_commit_commits_it(picking: Repo, how: str) -> None:
-    """A session alone was refused: "for a person to commit"."""
-    picking.git("switch", "-qc", "here", "HEAD~3")
-    picking.write("g", ten(l4="of a person"))
-    call = Shell(picking, "S2", "git cherry-pick -n side").begin()
-    assert git_as(picking, "S2", "cherry-pick", "-n", "side").code == 0
-    if how == "two commands":
-        call.end()
-        call = Shell(picking, "S2", "git commit -m picked").begin()
-    commit_as(picking, "S2", "-m", "picked")
-    call.end()
-    assert picking.changes("HEAD") == {"f": "M"}
-    assert picking.blob("f").decode() == ten(l3="side")
-
-
-def test_what_a_person_has_staged_beside_a_pick_is_refused_with_a_way_out(picking: Repo) -> None:
-    picking.git("switch", "-qc", "here", "HEAD~3")
-    picking.write("g", ten(l4="of a person"))
+def test_what_a_person_staged_and_went_on_with_is_refused(picking: Repo) -> None:
+    """What the agent's `git add -A` staged is put back to what the person had staged: not in the merge."""
+    in_shell(picking, "S2", *BEGIN["revert"])
+    picking.write("g", ten(l1="staged"))
     picking.git("add", "g")
-    in_shell(picking, "S2", "cherry-pick", "-n", "side")
-    said = commit_as(picking, "S2", "-m", "picked", code=1).said
-    assert "hint: git commit --no-edit -- f  # leaves them out of the 'cherry-pick -n'" in said
-    commit_as(picking, "S2", "--no-edit", "--", "f")
+    picking.write("g", ten(l1="staged", l9="not ready"))
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    in_shell(picking, "S2", "add", "-A")
+    said = commit_as(picking, "S2", "--no-edit", code=1).said
+    assert "error: 'g' has changes that are neither of a revert" in said
+    assert picking.git("show", ":g") + "\n" == ten(l1="staged")
+
+
+def test_what_the_agents_own_add_swept_in_of_another_session_is_left_out(picking: Repo) -> None:
+    in_shell(picking, "S2", *BEGIN["revert"])
+    picking.edit("S1", "g", ten(l4="of S1"))
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    in_shell(picking, "S2", "add", "-A")
+    commit_as(picking, "S2", "--no-edit")
     assert picking.changes("HEAD") == {"f": "M"}
-    assert picking.git("diff", "--cached", "--name-only") == "g"
+    assert picking.commit("S1").paths == {"g": "M"}
 
 
-def test_a_picked_file_that_somebody_changed_since_is_narrowed(picking: Repo) -> None:
+def test_an_amend_after_a_squash_changes_no_commit_of_a_person(picking: Repo) -> None:
     picking.git("switch", "-qc", "here", "HEAD~3")
-    in_shell(picking, "S2", "cherry-pick", "-n", "side")
-    picking.write("f", ten(l3="side", l9="of a person"))
-    commit_as(picking, "S2", "-am", "picked", code=1)
-    picking.edit("S2", "f", ten(l1="of S2", l3="side", l9="of a person"))
-    commit_as(picking, "S2", "-am", "picked")
-    assert picking.blob("f").decode() == ten(l1="of S2")
+    in_shell(picking, "S2", "merge", "-q", "--squash", "side")
+    said = commit_as(picking, "S2", "--amend", "--no-edit", code=1).said
+    assert "nothing was amended" in said
 
 
-def test_what_an_earlier_merge_changed_is_no_part_of_a_pick(picking: Repo) -> None:
-    """A person has staged a file as that merge had left it, before he went back."""
-    picking.git("switch", "-qc", "other", "HEAD~3")
-    picking.write("g", ten(l6="other"))
-    picking.commit_all("other")
-    picking.git("switch", "-q", "main")
-    in_shell(picking, "S2", "merge", "-q", "--no-commit", "other")
-    in_shell(picking, "S2", "commit", "-qm", "merged")
-    picking.git("reset", "-q", "--hard", "HEAD^")
-    in_shell(picking, "S2", "status")
+@pytest.mark.parametrize("during", [True, False])
+def test_what_git_picked_without_a_commit_is_for_a_person_to_commit(picking: Repo, during: bool) -> None:
+    """Nothing tells who ran `cherry-pick -n`: a command of the session that only runs meanwhile did not."""
     picking.git("switch", "-qc", "here", "HEAD~3")
-    picking.write("g", ten(l6="other"))
-    picking.git("add", "g")
-    in_shell(picking, "S2", "cherry-pick", "-n", "side")
-    assert "'g' has changes" in commit_as(picking, "S2", "-m", "picked", code=1).said
-
-
-def test_our_own_commit_says_what_it_leaves_of_a_pick(picking: Repo) -> None:
-    picking.git("switch", "-qc", "here", "HEAD~3")
-    in_shell(picking, "S2", "cherry-pick", "-n", "side")
-    picking.edit("S2", "f", ten(l1="of S2", l3="side"))
-    said = picking.ralph("commit", "--session", "S2", "-m", "x").said
-    assert "what git has staged and worded itself here is for a person to commit" in said
-    assert picking.blob("f").decode() == ten(l1="of S2")
-    commit_as(picking, None, "--no-edit")
-    assert picking.blob("f").decode() == ten(l1="of S2", l3="side")
-    picking.edit("S2", "f", ten(l1="of S2", l2="two", l3="side"))
-    assert "for a person" not in picking.ralph("commit", "--session", "S2", "-m", "x").said
-
-
-def test_what_a_person_picked_is_for_him_to_commit(picking: Repo) -> None:
-    picking.git("switch", "-qc", "here", "HEAD~3")
+    picking.start("S2")
+    call = Shell(picking, "S2", "sleep 60").begin() if during else None
     picking.git("cherry-pick", "-n", "side")
-    in_shell(picking, "S2", "status")
+    if call is not None:
+        call.end()
     said = commit_as(picking, "S2", "-m", "picked", code=1).said
     assert "for a person to commit: git commit --no-edit" in said
 
