@@ -2,9 +2,9 @@
 
 from gitralph.base.errors import OK, USAGE
 from gitralph.cli.terminal import environ, output
-from gitralph.commit import guard_script, restage
+from gitralph.commit import guard_script
 from gitralph.git.context import Context, open_context
-from gitralph.guard import after_pre_commit, question, whose_commit
+from gitralph.guard import after_pre_commit, whose_commit
 
 _NAMES = (*guard_script.HOOKS, guard_script.REBASE, guard_script.FAILED)
 
@@ -38,17 +38,16 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
             output.note(note)
         return OK
     if name == guard_script.FAILED:
-        own = question.own(ctx)
-        if own is not None and question.mode(ctx) == question.NARROW:
-            from gitralph.guard import concluding  # 30 ms to load, where a hook said no alone
+        from gitralph.guard import concluding, question  # 30 ms to load, where a hook said no
 
-            restage.at_once(ctx, own, concluding.not_own(ctx, own, concluding.of_agent(ctx)))
+        if question.mode(ctx) == question.NARROW:
+            concluding.said_no(ctx)
     elif name == guard_script.REBASE:
         from gitralph.guard import concluding  # 30 ms to load, in a stopped rebase alone
 
         doing = concluding.doing(ctx) if ctx.config.get("ralph.guard") == guard_script.NARROW else None
         if doing is not None:
-            concluding.refuse(ctx, doing)
+            concluding.refuse(ctx, doing, is_read=True)
     elif name == "post-commit":
         after_pre_commit.made(ctx, git)
     elif name == "commit-msg" and rest:

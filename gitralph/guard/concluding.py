@@ -6,7 +6,7 @@ commit replaces it: who takes a merge back and commits again has no merge any mo
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gitralph.base import files, nul
 from gitralph.base.errors import Refused
@@ -23,7 +23,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.git.typed import as_pathspec
 from gitralph.guard import question
 from gitralph.guard.question import GuardedPath
-from gitralph.hook import hook_git, windows
+from gitralph.hook import windows
 from gitralph.hook.journal import is_oid
 from gitralph.records import path_records
 
@@ -83,8 +83,11 @@ def row(ctx: Context, one: GuardedPath) -> str:
     return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"
 
 
-def refuse(ctx: Context, what: str) -> None:
-    """Refuse such a commit of an agent where it takes lines of others, or is none of the agent's business."""
+def refuse(ctx: Context, what: str, is_read: bool = False) -> None:
+    """Refuse such a commit of an agent where it takes lines of others, or is none of the agent's business.
+
+    ``is_read``: git has read its index, so nothing can be left out any more.
+    """
     own = question.own(ctx)
     if own is not None and not _has_part_in(ctx, own, what):
         raise Refused(
@@ -92,7 +95,7 @@ def refuse(ctx: Context, what: str) -> None:
             "this commit would conclude it",
             "git status  # how to finish or abort it first",
         )
-    left = _put_back(ctx, own, what) if own is not None else []
+    left = _put_back(ctx, own, what) if own is not None and not is_read else []
     found = question.judge(ctx, own)
     if found:
         raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
@@ -107,13 +110,13 @@ def refuse(ctx: Context, what: str) -> None:
         ctx.say(f"left out: {_strange(ctx, left, what)}")
 
 
-def not_own(ctx: Context, own: str, what: str | None) -> list[bytes]:
-    """What is staged and neither of the operation nor wholly the session's: it may be put back."""
-    if what is not None:
-        return _swept(ctx, own, what)
-    if ctx.repo.operation() is not None or hook_git.is_worded(ctx.repo.git_dir):
-        return []  # nobody can tell what git staged itself
-    return _not_of(ctx, own, question.staged(ctx))
+def said_no(ctx: Context) -> None:
+    """Another hook stopped the commit: what the agent staged for it would be in a person's next one."""
+    own, what = question.own(ctx), of_agent(ctx)
+    if own is not None and what is None:
+        restage.due(ctx, own)
+    elif own is not None and what is not None:
+        _put_back(ctx, own, what)
 
 
 def _put_back(ctx: Context, own: str, what: str) -> list[bytes]:
@@ -247,17 +250,14 @@ def _swept(ctx: Context, own: str, what: str) -> list[bytes]:
     changed = {path for one in seen for path in (*(one.rows or ()), *one.so_far)}
     rows = nul.rows(ctx.git.at(GIT_INDEX_FILE=ctx.repo.index).run("ls-files", "-u", "-z"))
     settled = {row.partition(b"\t")[2] for row in rows}
-    fresh = {path: staged[path] for path in set(staged) - touched - settled - changed}
+    fresh = set(staged) - touched - settled - changed
     # where no command was watched, nobody knows what the operation changed
-    return _not_of(ctx, own, fresh) if fresh and seen else []
-
-
-def _not_of(ctx: Context, own: str, staged: Mapping[bytes, Entry | None]) -> list[bytes]:
-    """Those of these staged paths that are not just as a commit of the session would have them."""
-    asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(staged))
+    if not fresh or not seen:
+        return []
+    asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(fresh))
     _, made, bench = preview(ctx, asked)
     bench.remove()
-    return sorted(path for path in staged if path not in made.entries or made.entries[path] != staged[path])
+    return sorted(path for path in fresh if path not in made.entries or made.entries[path] != staged[path])
 
 
 def _typed(ctx: Context, paths: Sequence[bytes]) -> str:

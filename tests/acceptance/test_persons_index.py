@@ -109,23 +109,6 @@ def test_a_commit_that_the_projects_own_hook_stops_leaves_nothing_staged(day: Re
     only_the_persons(day)
 
 
-def test_what_is_the_agents_own_stays_staged_where_a_hook_says_no(empty_repo: Repo) -> None:
-    """Its `git commit` again, once the hook is content, holds it."""
-    repo = narrowing(empty_repo)
-    repo.ralph("uninstall", "--guard")
-    hook = repo.root / ".git/hooks/pre-commit"
-    hook.write_text("#!/bin/sh\n[ -e ok ]\n")
-    hook.chmod(0o755)
-    repo.ralph("install", "--guard=narrow")
-    repo.edit("S1", "f", ten(l2="one"))
-    repo.write("g", ten(l5="a person's"))
-    in_shell(repo, "S1", add_all(repo), commits(repo, code=1))
-    assert staged(repo) == ["f"]
-    repo.write("ok", "")
-    in_shell(repo, "S1", commits(repo))
-    assert repo.changes() == {"f": "M"}
-
-
 def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
     day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day))

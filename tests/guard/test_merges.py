@@ -338,6 +338,35 @@ def test_what_the_agents_own_add_swept_in_of_another_session_is_left_out(picking
     assert picking.commit("S1").paths == {"g": "M"}
 
 
+def test_what_the_agents_own_add_swept_into_a_rebase_is_refused(picking: Repo) -> None:
+    """git has read the index there before any hook runs."""
+    in_shell(picking, "S2", *BEGIN["rebase"])
+    picking.write("g", ten(l4="of a person"))
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    in_shell(picking, "S2", "add", "-A")
+    before = picking.head()
+    done = in_shell(picking, "S2", *CONCLUDE["rebase"])
+    assert done.code != 0
+    assert "'g' has changes that are neither of a rebase" in done.said
+    assert picking.head() == before
+
+
+def test_what_was_swept_into_a_merge_is_put_back_where_another_hook_says_no(picking: Repo) -> None:
+    picking.ralph("uninstall", "--guard")
+    hook = picking.root / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nexit 7\n")
+    hook.chmod(0o755)
+    picking.ralph("install", "--guard=narrow")
+    picking.write("g", ten(l4="of a person"))
+    in_shell(picking, "S2", "merge", "side")
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    call = Shell(picking, "S2", "git add -A && git commit --no-edit").begin()
+    picking.git("add", "-A")
+    commit_as(picking, "S2", "--no-edit", code=1)
+    call.end()
+    assert picking.git("diff", "--cached", "--name-only") == "f"
+
+
 def test_an_amend_after_a_squash_changes_no_commit_of_a_person(picking: Repo) -> None:
     picking.git("switch", "-qc", "here", "HEAD~3")
     in_shell(picking, "S2", "merge", "-q", "--squash", "side")
