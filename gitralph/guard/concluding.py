@@ -95,6 +95,7 @@ def refuse(ctx: Context, what: str, is_read: bool = False) -> None:
             "this commit would conclude it",
             "git status  # how to finish or abort it first",
         )
+    # what is not as in HEAD then, since somebody had it staged before, is refused below
     left = _put_back(ctx, own, what) if own is not None and not is_read else []
     found = question.judge(ctx, own)
     if found:
@@ -120,10 +121,8 @@ def said_no(ctx: Context) -> None:
 
 
 def _put_back(ctx: Context, own: str, what: str) -> list[bytes]:
-    """Put back what the session's own `git add -A` swept in; returns what is as in HEAD again."""
-    back = restage.at_once(ctx, own, _swept(ctx, own, what))
-    staged = question.staged(ctx) if back else {}
-    return [path for path in back if path not in staged]
+    """Put back what the session's own `git add -A` swept in; returns which."""
+    return restage.at_once(ctx, own, _swept(ctx, own, what))
 
 
 def _strange(ctx: Context, paths: Sequence[bytes], what: str) -> str:

@@ -109,6 +109,21 @@ def test_a_commit_that_the_projects_own_hook_stops_leaves_nothing_staged(day: Re
     only_the_persons(day)
 
 
+def test_a_conflict_that_an_agent_settles_is_not_put_back(empty_repo: Repo) -> None:
+    """What stood in the index before has no one text."""
+    repo = narrowing(empty_repo)
+    repo.write("f", ten(l2="stashed"))
+    repo.git("stash", "-q")
+    repo.write("f", ten(l2="other"))
+    repo.commit_all("other")
+    repo.git("stash", "pop", code=1)
+    repo.edit("S1", "f", ten(l2="settled"))
+    in_shell(repo, "S1", lambda: repo.git("add", "f"))
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert repo.git("show", ":f") + "\n" == ten(l2="settled")
+
+
 def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
     day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day))

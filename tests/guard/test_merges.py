@@ -351,6 +351,22 @@ def test_what_the_agents_own_add_swept_into_a_rebase_is_refused(picking: Repo) -
     assert picking.head() == before
 
 
+def test_what_an_earlier_merge_changed_is_no_part_of_the_one_under_way(picking: Repo) -> None:
+    picking.git("switch", "-qc", "other")
+    picking.write("g", ten(l6="other"))
+    picking.commit_all("other")
+    picking.git("switch", "-q", "main")
+    in_shell(picking, "S2", "merge", "-q", "--no-ff", "--no-commit", "other")
+    in_shell(picking, "S2", "commit", "-qm", "merged")
+    in_shell(picking, "S2", "status")
+    assert in_shell(picking, "S2", "revert", "--no-edit", "HEAD~3").code == 1
+    picking.write("g", ten(l6="other", l9="of a person"))
+    picking.git("add", "g")
+    picking.edit("S2", "f", ten(l3="settled", l7="three"))
+    picking.git("add", "f")
+    assert "'g' has changes that are neither of a revert" in commit_as(picking, "S2", code=1).said
+
+
 def test_what_was_swept_into_a_merge_is_put_back_where_another_hook_says_no(picking: Repo) -> None:
     picking.ralph("uninstall", "--guard")
     hook = picking.root / ".git/hooks/pre-commit"
