@@ -107,8 +107,8 @@ def through_hooks(
     cleanup = _cleanup(ctx, request).with_character(text)
     text = text if cleanup.mode == "verbatim" else message.spaced(ctx.git, text)
     path = f"{bench.folder}/COMMIT_EDITMSG"
-    _write(path, _with_trailers(ctx, request, made, text))
-    before = cleanup.tidy(ctx.git, _read(path))
+    shown_first = _with_trailers(ctx, request, made, text)
+    _write(path, shown_first)
     if "prepare-commit-msg" in names and typed.text is None:
         # git passes no source where the editor opens on a text that nobody gave
         source = ["message"] if request.messages or not request.edit else []
@@ -118,7 +118,7 @@ def through_hooks(
     if request.edit and typed.text is None:
         _edit(ctx, bench, made, path, cleanup)
         given = cleanup.tidy(ctx.git, _read(path))
-        if template and given == before:
+        if template and given == cleanup.tidy(ctx.git, shown_first):
             raise Failed("the message is the template as it was; nothing was committed")
         _with_trailers(ctx, request, made, given)
         typed.keep(given)
@@ -161,9 +161,8 @@ def _edit(ctx: Context, bench: Workbench, made: Draft, path: str, cleanup: Clean
     """Open the editor on the message and what will be committed. Raises Failed when the editor fails."""
     listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
     text = _read(path) + cleanup.explain(listing)
-    # git-commit(1) takes a boolean or a number
-    number = ctx.config.get("commit.verbose") or "0"
-    is_verbose = number != "0" if number.isdigit() else ctx.config.boolean("commit.verbose")
+    level = ctx.config.get("commit.verbose") or "0"  # a boolean or a number (git-config(1))
+    is_verbose = int(level) > 0 if level.isdecimal() else ctx.config.boolean("commit.verbose")
     if is_verbose:
         patch = hooks.patch_between(bench.git, made.base.root or EMPTY_TREE.encode(), made.tree)
         text = cleanup.with_patch(text, os.fsencode(patch))

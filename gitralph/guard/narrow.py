@@ -27,7 +27,7 @@ from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
 from gitralph.guard import concluding, question, recover_narrowed, whose_commit
-from gitralph.hook import sessionfile
+from gitralph.hook import hook_git, sessionfile
 from gitralph.hook.journal import full_lines, text_id
 from gitralph.lines.linediff import Range
 from gitralph.records import intents, manifests, path_records
@@ -136,12 +136,23 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         except PlainIndexMovedError:
             job = replace(job, staged=question.staged(ctx))
         except Refused as error:
-            error.hints = (*error.hints, *ways_out.worded_by_git(ctx))
+            error.hints = (*error.hints, *_prepared(ctx))
             restage.due(ctx, job.session)  # put back what the session's shell staged
             raise
         finally:
             bench.remove()
     raise Busy("the index kept changing", "try again")
+
+
+def _prepared(ctx: Context) -> list[str]:
+    """Hints for a commit that git staged and worded itself, after `merge --squash` or `cherry-pick -n`.
+
+    Nobody recorded these lines, and nobody knows who ran that command, so a person may commit them. git keeps
+    the message in `SQUASH_MSG` or `MERGE_MSG` until a commit, and uses it for `--no-edit` (git 2.39).
+    """
+    if not hook_git.is_worded(ctx.repo.git_dir):
+        return []
+    return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 
 
 def _again(ctx: Context, git: Mapping[str, object]) -> None:

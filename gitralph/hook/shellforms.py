@@ -1,4 +1,4 @@
-"""How the notes on shell commands write a file that is as in HEAD, and one that nobody looked at.
+"""How the notes on shell commands write a file as in HEAD, one in conflict, and one that nobody looked at.
 
 Fast lane. It is a module apart from ``windows``, so that an edit need not load the reader of the notes.
 """

@@ -17,15 +17,13 @@ from gitralph.base.layout import Layout, for_place
 from gitralph.hook import hook_git, named_trees, record, sessionfile, shellcalls, staging, windows
 from gitralph.hook.event import Event, command_of
 from gitralph.hook.shellcalls import Look, Moved, Picture
-from gitralph.hook.shellforms import CLEAN, UNKNOWN
+from gitralph.hook.shellforms import CLEAN, UNKNOWN, UNMERGED
 
 # In seconds. `git status` takes 0.2 s for 100,000 files and 2.6 s for a million, and the agent waits.
 BUDGET = 5.0
 # In bytes. Beyond this sum a dirty file stays unknown, and a change of it is nobody's. 64 MB hash in 0.14 s.
 _BYTES = 64 << 20
 _PATHS = 20_000
-# Stands for the staged version of a path that git could not merge.
-_UNMERGED = "u"
 # Two hooks of one call start together. A call of the same name later than this is another one.
 _TWIN_SECONDS = 2.0
 OFF = "off"
@@ -51,7 +49,7 @@ def parse_status(said: bytes) -> Picture:
             )
             mode = fields[3].decode("ascii", "replace")
         elif kind == b"u ":
-            staged, path = _UNMERGED, row.split(b" ", 10)[10]
+            staged, path = UNMERGED, row.split(b" ", 10)[10]
         elif kind == b"? ":
             path = row[2:]
         # A path with a slash at its end is a nested repository, into which nobody looks (git-status(1)).

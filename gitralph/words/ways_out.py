@@ -20,7 +20,6 @@ from gitralph.decide.request import Draft, Request
 from gitralph.git import history, refs
 from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec
-from gitralph.hook import hook_git
 
 
 def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
@@ -36,17 +35,6 @@ def commit_of(ctx: Context, session: str) -> str:
     if session == decision.UNRECORDED:
         return "git ralph commit --mine"
     return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
-
-
-def worded_by_git(ctx: Context) -> list[str]:
-    """What to do with what git staged and worded itself, as `cherry-pick -n` does; empty where there is none.
-
-    Nobody recorded these lines. git keeps the message in `SQUASH_MSG` or `MERGE_MSG` until a commit, and uses
-    it for `--no-edit` (git 2.39).
-    """
-    if not hook_git.is_worded(ctx.repo.git_dir):
-        return []
-    return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 
 
 def with_shell(ctx: Context, session: str, is_sure: bool) -> str:
