@@ -16,7 +16,7 @@ from functools import cached_property
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, hook_rewrites, text_chain
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at
-from gitralph.git import blobs, history, refs
+from gitralph.git import blobs, history, reflog, refs
 from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
@@ -58,6 +58,9 @@ Row = tuple[Record, bytes | None, bytes | None]
 # path are days of work without a commit. Each commit, status and diff of the path folds all of them into the
 # weave.
 STEP_LIMIT = 2000
+
+_MOVES = 50
+"""So many moves of HEAD are looked at where somebody reset it behind what he had committed."""
 
 LOST_TEXT = Why(Kind.NOT_APART, because=Why(Kind.TEXT_LOST))
 
@@ -225,6 +228,7 @@ class Heads:
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
         self._then: dict[str, set[bytes]] = {}
+        self._passed: list[bytes | None] | None = None
 
     def text(self, head: str, path: bytes | None = None) -> bytes | None:
         """The text that the commit ``head`` has at ``path``, by default at this path."""
@@ -251,6 +255,13 @@ class Heads:
     def texts(self) -> set[bytes | None]:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""
         return {self.text(head, path) for _, head, path in self.rows} - {None}
+
+    def passed(self) -> list[bytes | None]:
+        """The texts that HEAD had at this path one after the other, by its reflog."""
+        if self._passed is None:
+            moves = reflog.of_head(self.scene.repo)[-_MOVES:]
+            self._passed = [self.text(move.new) for move in moves if move.new]
+        return self._passed
 
     def lines(self, key: str) -> set[bytes]:
         """The lines that HEAD had when the step ``key`` was recorded, or before; for "" those at any step.

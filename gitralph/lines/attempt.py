@@ -234,6 +234,9 @@ class Attempt:
         # who corrects a line that git or he had put back for what HEAD has corrects what HEAD has
         if any(map(known.on_disk, taken)) or any(map(known.is_replaced_in_head, taken)):
             return False
+        rims = [x for made in hunks for x in (made.left, made.right) if x not in (START, END)]
+        if self.past.came_later(unit, [*taken, *filter(self._is_own, rims)]):
+            return False
         if taken:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))

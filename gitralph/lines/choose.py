@@ -55,6 +55,7 @@ from gitralph.lines.attempt import Attempt
 from gitralph.lines.bonds import Bond, Bonds
 from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
+from gitralph.lines.past import Past
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, LineNote, Reason, Separation, Step
 from gitralph.lines.text import ends_with_newline, split_lines, with_open_end, words
@@ -75,18 +76,19 @@ def separate(
     heads: Heads = tuple,
     has: Held = lambda _: (),
     moved: bytes | None = None,
+    passed: Heads = tuple,
 ) -> Separation:
     """Make the text that the owners' commit has instead of HEAD's, or say why not.
 
     `moved` is HEAD's text at the path that the file was moved from, None for a file that was not moved. With
     UNRECORDED as the owner it makes a person's commit, of what nobody recorded. `leave` and `doubted` say
-    which gaps follow, see `Attempt.begin`.
+    which gaps follow, see `Attempt.begin`. `passed` gives the texts that HEAD had one after the other.
     """
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, has, exists=head is not None)
-    choice = Attempt(known, owners, steps)
+    choice = Attempt(known, owners, steps, Past(known, steps, passed))
     choice.begin(leave, doubted)
     bonds = Bonds(choice, steps, held)
     unmet, skipped = list[Bond](), set[int]()
@@ -260,22 +262,26 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
 
 
 def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
-    """Who wrote lines of which a word goes along in what replaced them: nobody will bring these any more.
+    """Who wrote lines that go along, whoever brought them back, or of which a word goes along.
 
-    What nobody recorded may have replaced any of them: a stash takes lines away, and its pop brings a form of
-    them that a person had made. So it is a form that says half of a line's words which HEAD does not.
+    A word goes along in what replaced the line, and then nobody will bring the line any more. What nobody
+    recorded may have replaced any line: a stash takes lines away, and its pop brings a form of them that a
+    person had made. So it is a form that says half of a line's words which HEAD does not.
     """
-    known, weave, found = choice.known, choice.weave, set[str]()
+    known, weave = choice.known, choice.weave
 
     def writer(line: int) -> str | None:
         unit = known.born_by(line)
-        return weave.units[unit].owner if unit not in choice.own and known.is_history(line) else None
+        return weave.units[unit].owner if unit not in choice.own else None
 
+    found = {writer(x) or "" for x in known.differing() if known.is_added(x) and choice.shows(x)}
     for unit in units:
         said = known.words(known.births(unit))
-        found |= {name for x in known.taken(unit) if (name := writer(x)) and known.words([x]) & said}
+        gone = filter(known.is_history, known.taken(unit))
+        found |= {writer(x) or "" for x in gone if known.words([x]) & said}
     gaps = [unit for unit in units if weave.units[unit].owner is None]
-    theirs = [x for x in known.changes if weave.says(x) and writer(x)] if gaps else []
+    gone = filter(known.is_history, known.changes if gaps else ())
+    theirs = [x for x in gone if weave.says(x) and writer(x)]
     by_word, size = dict[bytes, list[int]](), dict[int, int]()
     for line in theirs:
         own_words = known.words([line]) - known.words_of_head
@@ -285,7 +291,7 @@ def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
     for unit in gaps:
         shared = Counter(x for word in known.words(known.births(unit)) for x in by_word.get(word, ()))
         found |= {writer(x) or "" for x, n in shared.items() if 2 * n >= size[x]}
-    return found
+    return found - {""}
 
 
 def _text(choice: Attempt, shown: list[int]) -> bytes:

@@ -6,10 +6,11 @@ The texts alone tell it, whoever commits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from gitralph.lines.pieces import Pieces
+from gitralph.lines.pieces import Heads, Pieces
 from gitralph.lines.terms import Step, step_of
-from gitralph.lines.text import has_words
+from gitralph.lines.text import has_words, split_lines
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 
 DEEP = 50
@@ -23,8 +24,8 @@ class Past:
     each step.
     """
 
-    def __init__(self, known: Pieces, steps: Sequence[Step] = ()) -> None:
-        self.known, self.weave = known, known.weave
+    def __init__(self, known: Pieces, steps: Sequence[Step] = (), passed: Heads = tuple) -> None:
+        self.known, self.weave, self._passed = known, known.weave, passed
         moves = {step.key: step for step in steps if step.onto or step.came}
         self.moves = {
             n: moves[step_of(unit.key)].came
@@ -195,6 +196,17 @@ class Past:
                 elif under not in units:
                     units.append(under)
         return found
+
+    def came_later(self, gap: int, lines: Sequence[int]) -> bool:
+        """Tell whether HEAD got lines of a gap when it had these lines already: in a commit of their own."""
+        weave = self.weave
+        there = {weave.content(x) for x in lines if weave.says(x)}
+        came = {weave.content(x) for x in self.known.births(gap) if weave.says(x)} - there
+        texts = [set(split_lines(text)) for text in self._passed()] if there and came else []
+        return any(
+            not there.isdisjoint(old) and came.isdisjoint(old) and not came.isdisjoint(new)
+            for old, new in pairwise(texts)
+        )
 
     def is_of_move(self, line: int) -> bool:
         """Tell whether a line came with a moved file, and HEAD or nobody's file had it under the old name."""

@@ -60,18 +60,19 @@ def lost(choice: Attempt, steps: Sequence[Step], held: Held) -> Iterator[LineNot
 
 
 def brought_back(choice: Attempt) -> Iterator[LineNote]:
-    """What the session wrote and a gap took away, where a gap brought it back that it has no part in."""
+    """What the session wrote and is gone from HEAD, where another or a gap brought it back."""
     known, weave = choice.known, choice.weave
     gone = {x for unit in choice.own for x in known.births(unit) if weave.says(x)}
     texts = {weave.line[x] for x in gone if known.is_history(x)}
     back = [
         x
         for x in known.differing()
-        if known.is_added(x) and known.owner(x) is None and (x in gone or weave.line[x] in texts)
+        if known.is_added(x) and known.unit(x) not in choice.own and (x in gone or weave.line[x] in texts)
         if not choice.shows(x)
     ]
     if back:
-        yield LineNote(Why(Kind.BROUGHT_BACK, (UNRECORDED,)), _where(weave, back))
+        who = dict.fromkeys(known.owner(x) or UNRECORDED for x in back)
+        yield LineNote(Why(Kind.BROUGHT_BACK, tuple(who)), _where(weave, back))
 
 
 def taken_again(choice: Attempt) -> Iterator[LineNote]:
