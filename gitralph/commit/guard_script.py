@@ -167,12 +167,31 @@ def is_ours(data: bytes) -> bool:
     return data.startswith(HEADER.encode()[:60])
 
 
+def holds(data: bytes) -> bool:
+    """True for a hook file that runs the guard."""
+    return is_ours(data) or BEGIN.encode() in data
+
+
+def is_run(folder: str) -> bool:
+    """True when git runs the guard from this folder, be it that a framework moved it aside and runs it."""
+    hooks = [f"{folder}/{name}" for name in (NAME, *behind(NAME))]
+    return any(os.access(hook, os.X_OK) and holds(_content(hook)) for hook in hooks)
+
+
+def behind(name: str) -> tuple[str, ...]:
+    """The files to which frameworks move a hook that they run before their own checks."""
+    return f"{name}.legacy", f"{name}.old"
+
+
 def is_bare(folder: str, name: str) -> bool:
     """True when the hook is ours alone and calls no other hook; our own commits then need not run it."""
-    hook = f"{folder}/{name}"
+    is_own = plain(_content(f"{folder}/{name}")) == own(name, False)
+    return is_own and not os.path.lexists(f"{folder}/{aside(name)}")
+
+
+def _content(hook: str) -> bytes:
     if not os.path.isfile(hook):
-        return False
+        return b""
     # files.read_bytes makes what it opens private; then the hook would lose its x bit and not run.
     with open(hook, "rb") as file:
-        data = file.read(1 << 16)
-    return plain(data) == own(name, False) and not os.path.lexists(f"{folder}/{aside(name)}")
+        return file.read(1 << 16)

@@ -1,5 +1,6 @@
 """Denies an agent's shell command that would throw away uncommitted lines of another session or a person.
 
+Also a plain `git commit` beside such lines where git does not run the guard that ``ralph.guard`` asks for.
 The files as they stand now decide, not the words of the command. So a reset that takes away only the
 session's own lines goes on.
 """
@@ -16,12 +17,13 @@ from contextlib import closing
 from gitralph.base import nul
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import printable, shown
+from gitralph.commit import guard_script
 from gitralph.decide import offers, open_lines
 from gitralph.decide.open_lines import OpenPath
 from gitralph.git import uncommitted
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
-from gitralph.guard.discards import HEAD, INDEX, NOTHING, Discard
+from gitralph.guard.discards import COMMIT, HEAD, INDEX, NOTHING, Discard
 from gitralph.guard.reply import Reply, context, denied
 from gitralph.hook import entry
 from gitralph.hook.event import Event, session_of
@@ -57,7 +59,9 @@ def answer(event: Event, found: Sequence[Discard], environ: Mapping[str, str]) -
         except RalphError:
             continue  # there is no repository, or one that we must not touch
         with closing(ctx.repo):
-            mode = _mode(ctx)
+            if one.kind == COMMIT and not _is_unguarded(ctx):
+                continue
+            mode = REFUSE if one.kind == COMMIT else _mode(ctx)
             try:
                 lost, own = _lost(ctx, one, session, deadline) if mode != OFF else ({}, [])
             except RalphError:  # git itself says what is wrong with the command when it runs
@@ -79,6 +83,12 @@ def _mode(ctx: Context) -> str:
         entry.log(ctx.layout, f"bad value '{printable(value)}' for 'ralph.discard', taken for '{REFUSE}'")
         return REFUSE
     return value
+
+
+def _is_unguarded(ctx: Context) -> bool:
+    """True where the guard was taken away: husky writes its folder of hooks anew with each `npm install`."""
+    wanted = ctx.config.get("ralph.guard") == guard_script.NARROW
+    return wanted and not guard_script.is_run(ctx.repo.hooks_dir)
 
 
 def _logged(ctx: Context, one: Discard, mode: str, session: str, count: int) -> str:
@@ -165,7 +175,10 @@ def _sentence(ctx: Context, one: Discard, lost: Losses) -> str:
     rows = [_row(ctx, path, lost[path]) for path in sorted(lost)[:_SHOWN]]
     more = len(lost) - len(rows)
     rows += [f"others in {more} more path{'s'[: more != 1]}"] if more > 0 else []
-    return f"'{one.kind}' would throw away uncommitted work of others: {', '.join(rows)}"
+    does, why = "would throw away", ""
+    if one.kind == COMMIT:
+        does, why = "may take", f", for no hook in '{ctx.repo.hooks_dir}' is the guard's any more"
+    return f"'{one.kind}' {does} uncommitted work of others{why}: {', '.join(rows)}"
 
 
 def _row(ctx: Context, path: bytes, counts: Mapping[str | None, int]) -> str:
@@ -185,6 +198,10 @@ def _ways_out(ctx: Context, event: Event, one: Discard, session: str, own: Seque
     out = []
     stands = event.cwd is not None and os.path.realpath(event.cwd) == os.path.realpath(one.folder)
     git = "git" if stands else f"git -C {shlex.quote(one.folder)}"
+    if one.kind == COMMIT:
+        named = f"--session {shlex.quote(ctx.called(session))}"
+        out.append(f"{git} ralph commit {named} -m <message>  # commits only your own lines")
+        return [*out, f"{git} ralph install --guard={guard_script.NARROW}  # puts the guard back"]
     if own:
         named = f"--session {shlex.quote(ctx.called(session))}"
         few = own[:_SHOWN] if one.specs else ()

@@ -1,4 +1,4 @@
-"""What a command line would throw away: which of its commands, in which folder, and which paths.
+"""What a command line would throw away or commit: which of its commands, in which folder, and which paths.
 
 A hook loads this module for a shell command that may be such a one, before it loads the engine. It asks git
 only for aliases and for what revisions mean. What it cannot read it leaves out: hooks fail open.
@@ -20,6 +20,9 @@ from gitralph.hook import hook_git
 
 HEAD, INDEX, NOTHING, TREE = "head", "index", "nothing", "tree"
 """What a file holds afterwards: HEAD's text, the index's, none, or that of another tree."""
+
+COMMIT = "git commit"
+"""The one kind that throws nothing away: what HEAD lacks may be committed."""
 
 _SECONDS = 2.0
 _ALIASES = 10
@@ -305,6 +308,15 @@ class _Asked:
         return Discard(kind, self.folder, TREE, specs, tree="@{-1}" if name == "-" else str(name))
 
 
+def _commit(asked: _Asked) -> Iterator[Discard]:
+    asked.read(
+        "-m --message -F --file -C --reuse-message -c --reedit-message -t --template "
+        "--author --date --fixup --squash --trailer --cleanup"
+    )
+    if not asked.has("--dry-run", "-p", "--patch", "--interactive", "--pathspec-from-file"):
+        yield Discard(COMMIT, asked.folder, HEAD, asked.all_paths(), untracked=True)
+
+
 def _checkout(asked: _Asked) -> Iterator[Discard]:
     asked.read("-b -B --orphan --conflict --pathspec-from-file")
     if asked.cannot_be_read:
@@ -408,6 +420,7 @@ def _worktree(asked: _Asked) -> Iterator[Discard]:
 
 
 _COMMANDS: dict[str, Callable[[_Asked], Iterator[Discard]]] = {
+    "commit": _commit,
     "checkout": _checkout,
     "restore": _restore,
     "reset": _reset,

@@ -61,9 +61,11 @@ def _has_word(event: Event, environ: dict[str, str]) -> bool:
     return os.path.lexists(layout.Layout(layout.state_folder(place), layout.MAIN).word(session))
 
 
-# A shell command without one of these words throws nothing away, unless it calls a git alias. These are
-# texts, not compiled patterns: an edit never comes so far, and compiling costs each hook a millisecond.
+# A shell command without one of these words throws nothing away and commits nothing, unless it calls a git
+# alias. These are texts, not compiled patterns: an edit never comes so far, and compiling costs each hook a
+# millisecond.
 _DISCARDS = (
+    r"(?<!ralph )\bcommit\b|"
     r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove)\b"
 )
 # git takes no alias for a command of its own. Agents type these commands, and they throw nothing away.

@@ -31,8 +31,9 @@ brings lines elsewhere than it took some must keep all words. A gap inside one b
 too, where it replaces lines of the block and brings no paragraph, or stands beside a line with a word and
 beside no blank one; and so does a gap of blank lines beside a line with a word. A gap over lines of several
 owners is parted first, see `Folding`. No gap follows where HEAD has what a record had put in the place of
-these lines: git or a person has only put them back. Where no gap follows, the session gives up a piece of
-which gaps took all that says something: what came instead is theirs.
+these lines: git or a person has only put them back; nor one of which HEAD got a line when it had these lines
+already: that is a commit of its own, and somebody has reset both. Where no gap follows, the session gives up
+a piece of which gaps took all that says something: what came instead is theirs.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no

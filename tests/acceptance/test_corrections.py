@@ -399,3 +399,54 @@ def test_what_stands_where_a_correction_was_stashed_is_no_correction(day: Repo, 
     answer = day.run("commit", "--session", "S1", "-m", "x", "--json")
     assert answer.code in (0, 4)
     assert head(day) == (TEN if how == "unseen" else ten(l9="nine"))
+
+
+@pytest.mark.parametrize("how", ["by hand", "picked"])
+def test_a_line_that_had_a_commit_of_its_own_is_no_correction_after_a_reset(day: Repo, how: str) -> None:
+    """HEAD had the session's block before the line came into it: whoever reset both, the line is his."""
+    swap(day, "S1", "line 3\n", "three\nand a half\n")
+    day.git("commit", "-qam", "both of them")
+    other = text(day).replace("and a half\n", "by a person\nand a half\n")
+    day.write("f", other)
+    day.git("commit", "-qam", "his")
+    if how == "picked":
+        day.git("branch", "his")
+        day.git("reset", "-q", "--hard", "HEAD~1")
+        day.git("cherry-pick", "his")
+    day.git("reset", "-q", "HEAD~2")
+    assert text(day) == other
+    day.commit("S1")
+    assert head(day) == ten(l3="three\nand a half")
+    assert not included(day)
+    assert text(day) == other
+
+
+def test_a_line_that_was_committed_with_the_block_is_a_correction_after_a_reset(day: Repo) -> None:
+    """One commit had both: nothing tells that they were two pieces of work."""
+    swap(day, "S1", "line 3\n", "three\nand a half\n")
+    other = text(day).replace("and a half\n", "by a person\nand a half\n")
+    day.write("f", other)
+    day.git("commit", "-qam", "both of them")
+    day.git("reset", "-q", "HEAD~1")
+    day.commit("S1")
+    assert head(day) == other
+    assert included(day)
+
+
+def test_who_wrote_a_line_that_a_stash_brought_back_is_named_where_it_goes_along(day: Repo) -> None:
+    """S1's first line lay in the stash, beside a line of S2's that S2 has changed since."""
+    swap(day, "S2", "line 9\n", "line 9\nred brick\n")
+    day.commit("S2")
+    swap(day, "S1", "line 3\n", "line 3\nof S1\n")
+    stashed = text(day)
+    day.git("stash")
+    swap(day, "S1", "line 3\n", "line 3\nagain of S1\n")
+    swap(day, "S2", "red brick\n", "blue glass\n")
+    day.commit("S1")
+    day.commit("S2")
+    day.delete("S1", "f")
+    day.write("f", stashed)  # as a person settles the conflict of a `stash pop`
+    assert text(day) == stashed
+    day.commit("S1", "--include-entangled")
+    assert head(day) == stashed
+    assert "Ralph-Includes: S2" in day.trailers()

@@ -478,3 +478,73 @@ def test_no_permission_passes(mixed: Repo) -> None:
     else:
         mixed.state.chmod(0)
     assert ask(mixed, "git checkout -- theirs").code == 0
+
+
+def _husky(repo: Repo) -> None:
+    """Hooks as husky 9 has them, then the guard in them, then ``npm install``, which writes them anew."""
+    for name in ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"):
+        repo.write(f".husky/_/{name}", '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n')
+        (repo.root / ".husky/_" / name).chmod(0o755)
+    repo.write(".husky/_/h", "exit 0\n")
+    repo.write(".husky/_/.gitignore", "*\n")
+    repo.git("config", "core.hooksPath", ".husky/_")
+    kept = {path: path.read_bytes() for path in (repo.root / ".husky/_").iterdir()}
+    repo.ralph("install", "--guard=narrow")
+    assert not is_denied(ask(repo, "git add -A && git commit -m x"))
+    for path, data in kept.items():
+        path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git add -A && git commit -m x",
+        "git commit -am 'git ralph commit'",
+        "git commit -m x f",
+        "cd sub && git ci -m x",
+        "npm test && git -C . commit --amend --no-edit",
+    ],
+)
+def test_a_plain_commit_is_denied_where_the_guard_was_taken_away(mixed: Repo, command: str) -> None:
+    """An agent is told why, and both commands that it is given work."""
+    mixed.git("config", "alias.ci", "commit")
+    _husky(mixed)
+    done = ask(mixed, command)
+    assert is_denied(done)
+    assert "is the guard's any more" in done.said
+    assert "of session 'generic-2' in 'f'" in done.said
+    assert "ralph commit --session generic-1" in done.said
+    assert "ralph install --guard=narrow" in done.said
+    mixed.ralph("install", "--guard=narrow")
+    assert not is_denied(ask(mixed, command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git ralph commit -m x",
+        "git commit -m x own",
+        "git commit --dry-run",
+        "echo commit",
+        "git -C / commit",
+    ],
+)
+def test_what_takes_nothing_of_others_passes_without_the_guard(mixed: Repo, command: str) -> None:
+    _husky(mixed)
+    assert not is_denied(ask(mixed, command))
+
+
+@pytest.mark.parametrize("mode", ["", "warn", "off"])
+def test_nobody_who_asked_for_no_guard_is_held_up(mixed: Repo, mode: str) -> None:
+    if mode:
+        mixed.git("config", "ralph.guard", mode)
+    assert not is_denied(ask(mixed, "git add -A && git commit -m x"))
+
+
+def test_a_commit_passes_where_nobody_else_has_changes(repo: Repo) -> None:
+    repo.edit("S1", "mine", "mine\n")
+    _husky(repo)
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "hooks and all")
+    repo.edit("S1", "mine", "mine, too\n")
+    assert not is_denied(ask(repo, "git commit -am x"))

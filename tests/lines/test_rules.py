@@ -341,3 +341,12 @@ def test_a_popped_line_that_a_person_changed_replaces_what_it_had_replaced() -> 
     answer = separate(texts[0], chain(steps, texts[0]), texts[6], owners={"S5"}, include_entangled=True)
     assert b"red brick wall" not in (answer.text or b"")
     assert {"S2", "S3", "unrecorded"} == set(answer.includes)
+
+
+def test_a_line_that_another_session_brought_back_is_told() -> None:
+    """HEAD lost it with the file, and S2's move brought the file again: it is S2's to commit."""
+    line = b"one\nof S1\ntwo\n"
+    steps = [Step("0", "S1", b"one\ntwo\n", line), Step("1", "S3", line, None), Step("2", "S2", None, line)]
+    answer = separate(None, steps, line, owners={"S1"}, heads=lambda: {line})
+    assert answer.text is None
+    assert [(note.why.kind, note.why.sessions) for note in answer.notes] == [(Kind.BROUGHT_BACK, ("S2",))]

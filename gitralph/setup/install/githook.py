@@ -10,6 +10,7 @@ import stat
 from dataclasses import dataclass
 
 from gitralph.base.errors import Refused
+from gitralph.commit import guard_script
 from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
 from gitralph.git.context import Context
 from gitralph.setup.install import place
@@ -61,12 +62,12 @@ def is_installed(ctx: Context) -> bool:
 
 def behind(folder: str) -> list[str]:
     """Files in which a hook framework keeps a guard of ours, which it runs before its own checks."""
-    names = (f"{name}{end}" for name in HOOKS for end in (".legacy", ".old"))
+    names = (beside for name in HOOKS for beside in guard_script.behind(name))
     return [name for name in names if _holds(_look(f"{folder}/{name}").data)]
 
 
 def _holds(data: bytes | None) -> bool:
-    return data is not None and (is_ours(data) or BEGIN.encode() in data)
+    return data is not None and guard_script.holds(data)
 
 
 def file_of(ctx: Context) -> str:
