@@ -548,3 +548,25 @@ def test_a_commit_passes_where_nobody_else_has_changes(repo: Repo) -> None:
     repo.git("commit", "-qm", "hooks and all")
     repo.edit("S1", "mine", "mine, too\n")
     assert not is_denied(ask(repo, "git commit -am x"))
+
+
+def test_a_new_file_of_another_is_enough_and_discards_have_their_own_setting(repo: Repo) -> None:
+    _husky(repo)
+    repo.git("config", "ralph.discard", "off")
+    repo.edit("S2", "theirs", "yours\n")
+    assert is_denied(ask(repo, "git add -A && git commit -m x"))
+
+
+@pytest.mark.parametrize("how", ["aside", "no permission"])
+def test_git_runs_the_guard_where_a_framework_moved_it_and_not_without_permission(
+    mixed: Repo, how: str
+) -> None:
+    mixed.ralph("install", "--guard=narrow")
+    hook = mixed.git_dir / "hooks/pre-commit"
+    if how == "aside":
+        hook.rename(f"{hook}.legacy")
+        hook.write_text("#!/bin/sh\n. pre-commit\n")
+        hook.chmod(0o755)
+    else:
+        hook.chmod(0o644)
+    assert is_denied(ask(mixed, "git add -A && git commit -m x")) == (how != "aside")
