@@ -224,7 +224,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
         ready = _Prepared(made, before, taken, texts.compose(ctx, request, made))
         return _judged(ctx, inner, request, made, ready)
     is_alone = hooks.alone(ctx, made.entries, made.now)
-    stage = hooks.open_stage(ctx, inner.folder, made.tree, made.head.oid, is_alone)
+    stage = hooks.open_stage(ctx, inner.folder, made.tree, made.head, is_alone)
     with closing(stage):
         if request.verify and hooks.present(ctx, ("pre-commit",)):
             taken = hook_changes.run(ctx, inner, made, stage)

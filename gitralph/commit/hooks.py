@@ -1,7 +1,8 @@
 """Runs the repository's own hooks as ``git commit`` would, without harm to other people's work.
 
 Hooks see a temporary full index that holds the commit's tree. Where somebody else has changes in this
-worktree, they run in a detached scratch worktree at that tree. Hooks that stash run ``checkout`` and would
+worktree, they run in a scratch worktree at that tree, on a branch of the same name in a repository of its
+own. Hooks that stash run ``checkout`` and would
 otherwise destroy what others write meanwhile.
 """
 
@@ -18,8 +19,9 @@ from gitralph.base import runner
 from gitralph.base.errors import Failed
 from gitralph.commit import guard_script
 from gitralph.commit.scratch import Scratch
-from gitralph.git import index, listing, refs
+from gitralph.git import index, listing
 from gitralph.git.context import Context
+from gitralph.git.refs import Head
 from gitralph.git.run import Git
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
@@ -116,11 +118,11 @@ def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[byte
     return _dirty_paths(ctx) <= set(entries)
 
 
-def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alone: bool) -> Stage:
+def open_stage(ctx: Context, folder: str, tree: bytes, head: Head, is_alone: bool) -> Stage:
     """The place where the hooks of one commit run. ``folder`` is private to this command."""
     mode = ctx.config.choice("ralph.commithooks", *MODES)
     # An unborn branch has no commit at which a worktree could be made.
-    if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
+    if mode == "in-place" or (mode == "auto" and is_alone) or head.oid is None:
         return _in_place(ctx, folder, tree)
     from gitralph.commit import scratch  # only where hooks run at all
 
@@ -129,11 +131,8 @@ def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alon
 
 
 def _hook_env(ctx: Context) -> dict[str, str]:
-    # The guard is for plain git; our commits are separated already. A scratch worktree is on no branch: else
-    # whatever a hook commits there would move the user's.
-    branch = refs.read_head(ctx.repo).branch or ""
-    editor = ctx.environ.get("GIT_EDITOR", ":")
-    return {"GIT_EDITOR": editor, "GIT_PREFIX": "", "RALPH_GUARD": "0", "RALPH_BRANCH": branch}
+    # The guard is for plain git; our commits are separated already.
+    return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": "", "RALPH_GUARD": "0"}
 
 
 def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:

@@ -5,9 +5,8 @@ It holds exactly the commit's tree. Tools that git ignores in the user's worktre
 copied. ``git clean`` and ``git stash --all`` remove the link and never what it leads to. And no privilege is
 needed, as it would be for a mount.
 
-A pattern like ``node_modules/`` does not match a link. So a file of our own excludes the links; the
-environment names it, since ``info/exclude`` belongs to all worktrees. Links that a hook adds all the same are
-left out by name.
+A pattern like ``node_modules/`` does not match a link. So a file of our own excludes the links. Links that a
+hook adds all the same are left out by name.
 """
 
 import os
@@ -17,6 +16,7 @@ from gitralph.base import files, nul
 from gitralph.git import own_worktree
 from gitralph.git.context import Context
 from gitralph.git.own_worktree import Slot
+from gitralph.git.refs import Head
 from gitralph.git.run import Git
 
 # Byte code counts as valid for a source of the same size and second. So byte code from the commit's tree
@@ -44,15 +44,17 @@ class Scratch(NamedTuple):
         self.slot.close()
 
 
-def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> Scratch:
-    """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
+def open_scratch(ctx: Context, tree: bytes, head: Head, env: dict[str, str]) -> Scratch:
+    """The scratch worktree with exactly ``tree`` in it, on the branch of ``head`` and at its commit."""
     slot = own_worktree.take(ctx, own_worktree.HOOKS)
     try:
-        git = own_worktree.lay_out(ctx, slot, tree, head, env, ignored=False)
-        # git names the index to its hooks, and some read it by that name.
-        git = git.at(GIT_INDEX_FILE=git.line("rev-parse", "--path-format=absolute", "--git-path", "index"))
+        excludes = slot.folder + ".exclude"
+        git, made = own_worktree.lay_out_apart(ctx, slot, tree, head, env, excludes)
         borrowed = _borrow(ctx, slot.folder)
-        return Scratch(_excluding(ctx, git, slot.folder, borrowed), slot, borrowed)
+        links = b"".join(b"/" + _escaped(one) + b"\n" for one in borrowed)
+        files.write_whole(excludes, _users_excludes(ctx) + b"\n" + links)
+        # git names the index to its hooks, and some read it by that name.
+        return Scratch(git.at(GIT_INDEX_FILE=f"{made}/index"), slot, borrowed)
     except BaseException:
         slot.close()
         raise
@@ -98,25 +100,6 @@ def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
 
 def _lies_below(path: bytes, linked: list[bytes]) -> bool:
     return any(path.startswith(folder + b"/") for folder in linked)
-
-
-def _excluding(ctx: Context, git: Git, folder: str, borrowed: tuple[bytes, ...]) -> Git:
-    """A git that does not see the links: it excludes what the user excludes everywhere, and each link."""
-    if not borrowed:
-        return git
-    path = folder + ".exclude"
-    rows = b"".join(b"/" + _escaped(one) + b"\n" for one in borrowed)
-    files.write_whole(path, _users_excludes(ctx) + b"\n" + rows)
-    # Not by -c: the framework pre-commit passes GIT_CONFIG_COUNT on and drops GIT_CONFIG_PARAMETERS.
-    given = git.env.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdigit() else 0
-    return git.at(
-        **{
-            "GIT_CONFIG_COUNT": str(count + 1),
-            f"GIT_CONFIG_KEY_{count}": "core.excludesFile",
-            f"GIT_CONFIG_VALUE_{count}": path,
-        }
-    )
 
 
 def _users_excludes(ctx: Context) -> bytes:

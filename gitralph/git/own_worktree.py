@@ -1,8 +1,9 @@
-"""Detached worktrees of our own, each for one process at a time; by default in the state folder.
+"""Worktrees of our own, each for one process at a time; by default in the state folder.
 
-Hooks run in one where they could harm what others write, and proofs run in them. A worktree is kept between
-uses, so that only files that differ are written. git is always told the worktree's git dir. A command that
-ran there may have removed ``.git``, and git would then find the user's repository around it.
+Hooks run in one where they could harm what others write, with a repository of its own (`private_repository`),
+and proofs run in linked ones, detached. A worktree is kept between uses, so that only files that differ are
+written. git is always told the worktree's git dir. A command that ran there may have removed ``.git``, and
+git would then find the user's repository around it.
 """
 
 import contextlib
@@ -16,8 +17,9 @@ from typing import NamedTuple
 from gitralph.base import files, locks, nul
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.git import listing, worktrees
+from gitralph.git import listing, private_repository, worktrees
 from gitralph.git.context import Context
+from gitralph.git.refs import Head
 from gitralph.git.run import Git, GitError
 from gitralph.git.worktrees import WorktreeEntry
 
@@ -78,24 +80,46 @@ def _top(ctx: Context) -> str:
     return f"{folder}/{hashlib.sha256(os.fsencode(ctx.repo.common_dir)).hexdigest()[:16]}"
 
 
-def lay_out(
-    ctx: Context, slot: Slot, tree: bytes, head: str | None, env: dict[str, str], ignored: bool
-) -> Git:
-    """Make the worktree hold exactly ``tree``, HEAD detached at ``head``; with ``ignored`` what git ignores
-    there stays. ``head`` None is the unborn branch. Raises GitError.
+def lay_out(ctx: Context, slot: Slot, tree: bytes, head: str | None, env: dict[str, str]) -> Git:
+    """Make a linked worktree hold exactly ``tree``, HEAD detached at ``head``; what git ignores there stays.
+
+    ``head`` None is the unborn branch. Raises GitError.
     """
     _drop_locks(ctx, slot.folder)
     try:
-        return _laid_out(ctx, slot.folder, tree, head, env, ignored)
+        return _laid_out(ctx, slot.folder, tree, head, env)
     except GitError:  # a crash left it half made; it is ours alone, so begin afresh
         discard(ctx, slot)
-        return _laid_out(ctx, slot.folder, tree, head, env, ignored)
+        return _laid_out(ctx, slot.folder, tree, head, env)
+
+
+def lay_out_apart(
+    ctx: Context, slot: Slot, tree: bytes, head: Head, env: dict[str, str], excludes: str
+) -> tuple[Git, str]:
+    """Make a worktree with a repository of its own hold exactly ``tree``, on the branch of ``head``.
+
+    Also returns the repository's folder. Raises GitError.
+    """
+    if _admin(ctx, slot.folder) is not None:  # 0.1.0 had linked ones
+        discard(ctx, slot)
+
+    def laid_out() -> tuple[Git, str]:
+        made = private_repository.lay_out(ctx, slot.folder, head, excludes)
+        outer = ctx.outer.elsewhere(slot.folder, **env)
+        _fill(outer.at(GIT_DIR=made, GIT_WORK_TREE=slot.folder), tree, "-ffdqx")
+        return outer, made
+
+    try:
+        return laid_out()
+    except GitError:
+        discard(ctx, slot)
+        return laid_out()
 
 
 def discard(ctx: Context, slot: Slot) -> None:
     """Remove the worktree, and git's record of it."""
     ctx.git.try_run("worktree", "remove", "--force", "--force", slot.folder)
-    shutil.rmtree(slot.folder, ignore_errors=True)
+    private_repository.remove(slot.folder)
     ctx.git.try_run("worktree", "unlock", slot.folder)
     ctx.git.try_run("worktree", "remove", "--force", "--force", slot.folder)
 
@@ -122,9 +146,7 @@ def _drop_locks(ctx: Context, folder: str) -> None:
             os.unlink(f"{admin}/{name}")
 
 
-def _laid_out(
-    ctx: Context, folder: str, tree: bytes, head: str | None, env: dict[str, str], ignored: bool
-) -> Git:
+def _laid_out(ctx: Context, folder: str, tree: bytes, head: str | None, env: dict[str, str]) -> Git:
     if _admin(ctx, folder) is None:
         shutil.rmtree(folder, ignore_errors=True)
         start = head or _nothing_yet(ctx)
@@ -154,12 +176,16 @@ def _laid_out(
         git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
     else:
         git.run(*_QUIET, "symbolic-ref", "HEAD", _UNBORN)
+    # Without -x ignored files stay: build caches make the next proof cheap.
+    _fill(git, tree, "-ffdq")
+    return outer
+
+
+def _fill(git: Git, tree: bytes, clean: str) -> None:
     _look_at_every_file(git)
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
-    # -f twice also removes nested repositories that a command left (git-clean(1)). Without -x ignored files
-    # stay: build caches make the next proof cheap.
-    git.run(*_QUIET, "clean", "-ffdq" if ignored else "-ffdqx")
-    return outer
+    # -f twice also removes nested repositories that a command left (git-clean(1)).
+    git.run(*_QUIET, "clean", clean)
 
 
 def _look_at_every_file(git: Git) -> None:

@@ -58,7 +58,7 @@ def test_a_worktree_of_ours_is_nobodys_place(day: Repo) -> None:
     swap(day, "S2", "line 8\n", "eight\n")
     swap(day, "S1", "line 3\n", "three\n")
     day.commit("S1")
-    assert "scratch" in day.git("worktree", "list")
+    assert "scratch" not in day.git("worktree", "list")
     swap(day, "S1", "three\n", "drei\n")
     assert view(day)["collisions"] == []
     assert "scratch" not in day.ralph("status", "--worktrees").text

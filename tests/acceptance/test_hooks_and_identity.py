@@ -1,5 +1,7 @@
 """What git would have done: hooks, identity, signing."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -83,24 +85,120 @@ def test_hooks_are_told_their_index_by_name(repo: Repo, tmp_path: Path, alone: b
     assert seen.read_text() == "a\n"
 
 
+def _asks(repo: Repo, name: str, seen: Path) -> None:
+    asked = (
+        "symbolic-ref --short HEAD",
+        "rev-parse --abbrev-ref HEAD",
+        "branch --show-current",
+        "rev-parse HEAD",
+    )
+    _hook(repo, name, "; ".join(f"git {one} >> '{seen}'" for one in asked))
+
+
 @pytest.mark.parametrize("name", ["pre-commit", "prepare-commit-msg", "commit-msg"])
 @pytest.mark.parametrize("alone", [True, False], ids=["in place", "scratch"])
-def test_hooks_are_told_the_branch(repo: Repo, tmp_path: Path, name: str, alone: bool) -> None:
-    """The scratch worktree is on none, and a hook that commits there moves no branch of the user's."""
-    repo.git("switch", "-qc", "feat/ABC-7")
-    commits = "" if alone or name != "pre-commit" else "; git commit -qn --allow-empty -m stray"
-    _hook(repo, name, f"echo \"$RALPH_BRANCH\" > '{tmp_path}/seen'{commits}")
+@pytest.mark.parametrize("linked", [False, True], ids=["", "linked"])
+def test_hooks_see_the_branch(repo: Repo, tmp_path: Path, name: str, alone: bool, linked: bool) -> None:
+    """As with git: rules for a branch and numbers of tickets in its name depend on nobody else's changes."""
+    seen = tmp_path / "seen"
+    _asks(repo, name, seen)
+    if linked:
+        repo = repo.worktree("feat/ABC-7")
+    else:
+        repo.git("switch", "-qc", "feat/ABC-7")
     if not alone:
         repo.write("dirt", "untracked\n")
     repo.edit("S1", "a", MINE)
     before = repo.head()
     repo.commit("S1")
-    assert (tmp_path / "seen").read_text() == "feat/ABC-7\n"
-    assert repo.git("rev-parse", "HEAD^") == before
+    assert seen.read_text().splitlines() == ["feat/ABC-7"] * 3 + [before]
+
+
+def test_a_detached_head_is_detached_for_hooks(repo: Repo, tmp_path: Path) -> None:
     repo.git("checkout", "-q", "--detach")
-    repo.edit("S1", "a", TEN)
+    repo.write("dirt", "untracked\n")
+    seen = tmp_path / "seen"
+    _hook(
+        repo,
+        "pre-commit",
+        f"git rev-parse --abbrev-ref HEAD > '{seen}'; git branch --show-current >> '{seen}'",
+    )
+    repo.edit("S1", "a", MINE)
     repo.commit("S1")
-    assert (tmp_path / "seen").read_text() == "\n"
+    assert seen.read_text() == "HEAD\n"
+
+
+def test_what_a_hook_does_beside_others_moves_nothing_of_the_user_s(repo: Repo, tmp_path: Path) -> None:
+    """It commits, stashes, makes and moves branches, prunes: as lint-staged and its like do, and worse."""
+    repo.write("keep", "stashed\n")
+    repo.git("stash", "push", "-q", "-u")
+    kept = repo.git("rev-parse", "refs/stash")
+    repo.git("branch", "side")
+    repo.git("commit", "-q", "--allow-empty", "-m", "reset away")
+    lost = repo.head()
+    repo.git("reset", "-q", "--soft", "HEAD~1")
+    loose = repo.git_bytes("hash-object", "-w", "--stdin", stdin=b"nowhere else\n").decode().strip()
+    repo.write("dirt", "untracked\n")
+    seen = tmp_path / "seen"
+    commands = [
+        f"git stash list > '{seen}'",
+        "git commit -qn --allow-empty -m stray",
+        "git branch made; git branch -f side HEAD~1; git tag made",
+        "echo more >> a; git stash push -q; git stash pop -q; git checkout -q -- a",
+        "git config --local user.stray yes",
+        "git reflog expire --expire=now --all; git gc -q --prune=now",
+        "git prune --expire=now; git repack -adq; true",
+    ]
+    _hook(repo, "pre-commit", "; ".join(commands))
+    repo.edit("S1", "a", MINE)
+    before, refs = repo.head(), repo.git("for-each-ref")
+    repo.commit("S1")
+    assert seen.read_text() == ""
+    assert repo.git("rev-parse", "HEAD^") == before
+    after = [row for row in repo.git("for-each-ref").splitlines() if not row.endswith("refs/heads/main")]
+    assert after == [row for row in refs.splitlines() if not row.endswith("refs/heads/main")]
+    assert repo.changes() == {"a": "M"}
+    for oid in (kept, lost, loose):
+        repo.git("cat-file", "-e", oid)
+    repo.git("fsck", "--full")
+    assert repo.git("config", "--get", "user.stray", code=1) == ""
+
+
+def test_a_hook_sees_one_commit_while_another_lands(repo: Repo, tmp_path: Path) -> None:
+    """S2 commits while S1's hook runs: `git diff --cached` has S1's change alone, and no reversal of S2's."""
+    seen, go = tmp_path / "seen", tmp_path / "go"
+    _hook(
+        repo,
+        "pre-commit",
+        f"[ -e b-done ] && exit 0; mkdir '{go}' 2>/dev/null || exit 0; sleep 1.5\n"
+        f"git diff --cached --name-only > '{seen}'",
+    )
+    repo.edit("S1", "a", MINE)
+    repo.edit("S2", "b", MINE)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(repo.ralph, "commit", "--session", "S1", "-m", "x", process=True)
+        while not go.exists():
+            time.sleep(0.02)
+        repo.ralph("commit", "--session", "S2", "-m", "y", process=True)
+        first.result()
+    assert seen.read_text() == "a\n"
+
+
+def test_settings_reach_a_hook_in_the_scratch_worktree(repo: Repo, tmp_path: Path) -> None:
+    """Those of the repository, of a linked worktree, by branch, and with what no name of a folder has."""
+    extra, seen = tmp_path / "by branch", tmp_path / "seen"
+    extra.write_text("[user]\n\tbranch = yes\n")
+    repo.git("config", "includeIf.onbranch:main.path", str(extra))
+    repo.git("config", "user.local", "yes")
+    repo.git("config", "core.abbrev", "11")
+    repo.git("config", "extensions.worktreeConfig", "true")
+    repo.git("config", "--worktree", "user.own", "yes")
+    keys = ("user.branch", "user.local", "core.abbrev", "user.own")
+    _hook(repo, "pre-commit", "; ".join(f"git config --get {key} >> '{seen}'" for key in keys))
+    repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    assert seen.read_text().splitlines() == ["yes", "yes", "11", "yes"]
 
 
 @pytest.mark.parametrize("name", ["pre-commit", "commit-msg", "prepare-commit-msg"])

@@ -140,9 +140,10 @@ def test_a_scratch_worktree_that_a_crash_left_locked_is_made_afresh(repo: Repo) 
     repo.write("u", "dirty\n")
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
-    (admin,) = (repo.root / ".git/worktrees").iterdir()
-    for name in ("HEAD.lock", "index.lock"):
-        (admin / name).touch()
+    (made,) = repo.state.glob("scratch/*.git")
+    for name in ("HEAD.lock", "index.lock", "packed-refs.lock"):
+        (made / name).touch()
+    (made / "index").write_bytes(b"cut short")
     repo.edit("S1", "a", MINE + "more\n")
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}

@@ -78,9 +78,7 @@ class Prover(NamedTuple):
             _wait_for_another_second(self.ctx, slot, tree)
             outside = _objects(self.ctx, tree)
             try:
-                git = own_worktree.lay_out(
-                    self.ctx, slot, tree.oid.encode(), tree.head, outside, ignored=True
-                )
+                git = own_worktree.lay_out(self.ctx, slot, tree.oid.encode(), tree.head, outside)
                 modules.lay_out(self.ctx, git, slot.folder)
                 return self._run(slot, tree, command, outside)
             finally:
