@@ -16,8 +16,8 @@ from gitralph.git.refs import Head
 
 # What belongs to the repository as a whole (gitrepository-layout(5)); `info` has attributes and excludes.
 _SHARED = ("objects", "info", "lfs", "shallow")
-# Only these refs would cost an unreachable object its life, or show what is somebody's own.
-_OWN_REFS = (b"refs/stash", b"refs/bisect/", b"refs/worktree/", b"refs/rewritten/")
+# A hook that pops what it had not stashed, since there was nothing to stash, must not get the user's.
+_STASH = b"refs/stash"
 
 
 def git_dir(folder: str) -> str:
@@ -65,8 +65,9 @@ def _remove(path: str) -> None:
 def _refs(ctx: Context, head: Head) -> bytes:
     """The user's refs as a file of packed refs, the branch at the commit's parent."""
     rows = ctx.git.run("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    found = dict(row.rsplit(b" ", 1) for row in rows if not row.startswith(_OWN_REFS))
-    if head.ref and head.oid:
+    found = dict(row.rsplit(b" ", 1) for row in rows)
+    found.pop(_STASH, None)
+    if head.ref and head.oid:  # others may have committed since
         found[os.fsencode(head.ref)] = head.oid.encode()
     lines = (b"%s %s\n" % (oid, name) for name, oid in sorted(found.items()))
     return b"# pack-refs with: sorted \n" + b"".join(lines)

@@ -141,7 +141,7 @@ def test_what_a_hook_does_beside_others_moves_nothing_of_the_user_s(repo: Repo, 
     repo.write("dirt", "untracked\n")
     seen = tmp_path / "seen"
     commands = [
-        f"git stash list > '{seen}'",
+        f"git stash pop -q; git rev-parse -q --verify refs/stash > '{seen}'",
         "git commit -qn --allow-empty -m stray",
         "git branch made; git branch -f side HEAD~1; git tag made",
         "echo more >> a; git stash push -q; git stash pop -q; git checkout -q -- a",
@@ -182,6 +182,37 @@ def test_a_hook_sees_one_commit_while_another_lands(repo: Repo, tmp_path: Path) 
         repo.ralph("commit", "--session", "S2", "-m", "y", process=True)
         first.result()
     assert seen.read_text() == "a\n"
+
+
+def test_a_shallow_clone_attributes_and_sparse_files_are_as_ever_for_a_hook(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """In the scratch worktree too, where all files are."""
+    repo.git("commit", "-q", "--allow-empty", "-m", "second")
+    root, seen = tmp_path / "clone", tmp_path / "seen"
+    repo.git("clone", "-q", "--depth=1", f"file://{repo.root}", str(root))
+    clone = Repo(root, dict(repo.env))
+    clone.git("sparse-checkout", "set", "--no-cone", "/a", "/b")
+    (root / ".git/info/attributes").write_text("a said=yes\n")
+    asked = "git log --format=%s; git check-attr said a; git read-tree -mu $(git write-tree); ls d"
+    _hook(clone, "pre-commit", f"{{ {asked}; }} > '{seen}'")
+    clone.write("dirt", "untracked\n")
+    clone.edit("S1", "a", MINE)
+    clone.commit("S1")
+    assert seen.read_text() == "second\na: said: yes\na\n"
+
+
+def test_a_linked_worktree_of_an_older_version_is_taken_away(repo: Repo) -> None:
+    """Hooks ran in one before; git would list it for ever."""
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    repo.git("worktree", "add", "-q", "--detach", "--lock", str(repo.state / "scratch/main-0"))
+    _hook(repo, "pre-commit", "true")
+    repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", TEN)
+    repo.commit("S1")
+    assert "scratch" not in repo.git("worktree", "list")
+    assert (repo.state / "scratch/main-0.git/HEAD").exists()
 
 
 def test_settings_reach_a_hook_in_the_scratch_worktree(repo: Repo, tmp_path: Path) -> None:
