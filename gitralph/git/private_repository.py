@@ -79,11 +79,9 @@ def _config(ctx: Context, folder: str, excludes: str) -> bytes:
     Nothing may delete objects here: what only the user's reflogs, stash or other worktrees hold looks
     unreachable (``extensions.preciousObjects``, gitrepository-layout(5)).
     """
-    sha256 = ctx.repo.git.line("rev-parse", "--show-object-format") == "sha256"
-    extensions = "\tobjectFormat = sha256\n" if sha256 else ""
     return os.fsencode(
         "[core]\n\trepositoryFormatVersion = 1\n"
-        f"[extensions]\n\tpreciousObjects = true\n{extensions}"
+        f"[extensions]\n\tpreciousObjects = true\n"
         f"[include]\n\tpath = {_quoted(ctx.repo.common_dir + '/config')}\n"
         f"\tpath = {_quoted(ctx.repo.git_dir + '/config.worktree')}\n"
         f"[core]\n\tbare = false\n\tworktree = {_quoted(folder)}\n\texcludesFile = {_quoted(excludes)}\n"
