@@ -84,7 +84,7 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         heads=known.heads.texts,
         has=known.heads.lines_then,
         moved=known.moved,
-        passed=known.heads.passed,
+        resets=known.heads.resets,
     )
     found, kept = _on_its_lines(scene, known, found, leave)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -228,7 +228,6 @@ class Heads:
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
         self._then: dict[str, set[bytes]] = {}
-        self._passed: list[bytes | None] | None = None
 
     def text(self, head: str, path: bytes | None = None) -> bytes | None:
         """The text that the commit ``head`` has at ``path``, by default at this path."""
@@ -256,12 +255,21 @@ class Heads:
         """All of these texts. A commit without the file is left out: it says nothing about any line."""
         return {self.text(head, path) for _, head, path in self.rows} - {None}
 
-    def passed(self) -> list[bytes | None]:
-        """The texts that HEAD had at this path one after the other, by its reflog."""
-        if self._passed is None:
-            moves = reflog.of_head(self.scene.repo)[-_MOVES:]
-            self._passed = [self.text(move.new) for move in moves if move.new]
-        return self._passed
+    def resets(self) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """The text before and after each commit that HEAD had and lost, by its reflog; the latest first.
+
+        An amend is left out, and what a rebase squeezed into a commit: that is no commit of its own.
+        """
+        repo, path = self.scene.repo, self.state.path
+        moves = [(m.old, m.new) for m in reflog.of_head(repo)[-_MOVES:]]
+        if self.scene.head is not None:
+            refs.look_up(repo, self.scene.head, (new for _, new in moves if new is not None))
+        for old, new in reversed(moves):
+            if old is None or new is None or self.scene.contains(new):
+                continue
+            is_changed = history.entry_at(repo, old, path) != history.entry_at(repo, new, path)
+            if is_changed and refs.contains(repo, refs.Head(None, new), old):
+                yield self.text(old), self.text(new)
 
     def lines(self, key: str) -> set[bytes]:
         """The lines that HEAD had when the step ``key`` was recorded, or before; for "" those at any step.

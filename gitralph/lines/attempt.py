@@ -234,9 +234,6 @@ class Attempt:
         # who corrects a line that git or he had put back for what HEAD has corrects what HEAD has
         if any(map(known.on_disk, taken)) or any(map(known.is_replaced_in_head, taken)):
             return False
-        rims = [x for made in hunks for x in (made.left, made.right) if x not in (START, END)]
-        if self.past.came_later(unit, [*taken, *filter(self._is_own, rims)]):
-            return False
         if taken:
             if not all(map(self._is_own, taken)) or not births:
                 return all(map(self._is_own, taken))
@@ -246,7 +243,8 @@ class Attempt:
             if all(self.past.corrects(unit, over) for over in {known.brought_by(x) for x in taken}):
                 return True
         if not is_doubted and all(map(self._is_inside, hunks)):
-            return True
+            rims = [x for made in hunks for x in (made.left, made.right)]
+            return not self.past.came_later(unit, [*taken, *rims])
         rims = [x for x in (hunks[0].left, hunks[0].right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # nothing follows a line that is gone
         return not taken and bool(rims) and not any(weave.content(x).strip() for x in births)

@@ -31,9 +31,9 @@ brings lines elsewhere than it took some must keep all words. A gap inside one b
 too, where it replaces lines of the block and brings no paragraph, or stands beside a line with a word and
 beside no blank one; and so does a gap of blank lines beside a line with a word. A gap over lines of several
 owners is parted first, see `Folding`. No gap follows where HEAD has what a record had put in the place of
-these lines: git or a person has only put them back; nor one of which HEAD got a line when it had these lines
-already: that is a commit of its own, and somebody has reset both. Where no gap follows, the session gives up
-a piece of which gaps took all that says something: what came instead is theirs.
+these lines: git or a person has only put them back. Nor does one go along for its place in a block of which
+HEAD got a line in a commit of its own, on top of the block, and lost both. Where no gap follows, the session
+gives up a piece of which gaps took all that says something: what came instead is theirs.
 
 6. Old read: a step that was written from a copy without another session's line waits. It waits while the line
 is in neither HEAD nor the file and its writer has not edited the file since. A line that HEAD has needs no
@@ -56,7 +56,7 @@ from gitralph.lines.attempt import Attempt
 from gitralph.lines.bonds import Bond, Bonds
 from gitralph.lines.net import Change as TextChange
 from gitralph.lines.net import caught
-from gitralph.lines.past import Past
+from gitralph.lines.past import Past, Resets
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, LineNote, Reason, Separation, Step
 from gitralph.lines.text import ends_with_newline, split_lines, with_open_end, words
@@ -77,19 +77,19 @@ def separate(
     heads: Heads = tuple,
     has: Held = lambda _: (),
     moved: bytes | None = None,
-    passed: Heads = tuple,
+    resets: Resets = tuple,
 ) -> Separation:
     """Make the text that the owners' commit has instead of HEAD's, or say why not.
 
     `moved` is HEAD's text at the path that the file was moved from, None for a file that was not moved. With
     UNRECORDED as the owner it makes a person's commit, of what nobody recorded. `leave` and `doubted` say
-    which gaps follow, see `Attempt.begin`. `passed` gives the texts that HEAD had one after the other.
+    which gaps follow, see `Attempt.begin`. `resets` gives the commits that HEAD had and lost.
     """
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, has, exists=head is not None)
-    choice = Attempt(known, owners, steps, Past(known, steps, passed))
+    choice = Attempt(known, owners, steps, Past(known, steps, resets))
     choice.begin(leave, doubted)
     bonds = Bonds(choice, steps, held)
     unmet, skipped = list[Bond](), set[int]()
@@ -275,7 +275,8 @@ def _whose_words(choice: Attempt, units: Collection[int]) -> set[str]:
         unit = known.born_by(line)
         return weave.units[unit].owner if unit not in choice.own else None
 
-    found = {writer(x) or "" for x in known.differing() if known.is_added(x) and choice.shows(x)}
+    along = (x for x in known.differing() if known.is_added(x) and choice.shows(x))
+    found = {writer(x) or "" for x in along if known.unit(x) not in choice.own}
     for unit in units:
         said = known.words(known.births(unit))
         gone = filter(known.is_history, known.taken(unit))

@@ -5,13 +5,15 @@ The texts alone tell it, whoever commits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
 
-from gitralph.lines.pieces import Heads, Pieces
+from gitralph.lines.pieces import Pieces
 from gitralph.lines.terms import Step, step_of
 from gitralph.lines.text import has_words, split_lines
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
+
+Resets = Callable[[], Iterable[tuple[bytes | None, bytes | None]]]
+"""Gives the text before and after each commit that HEAD had and lost."""
 
 DEEP = 50
 """So many edits on top of one another are followed."""
@@ -24,8 +26,8 @@ class Past:
     each step.
     """
 
-    def __init__(self, known: Pieces, steps: Sequence[Step] = (), passed: Heads = tuple) -> None:
-        self.known, self.weave, self._passed = known, known.weave, passed
+    def __init__(self, known: Pieces, steps: Sequence[Step] = (), resets: Resets = tuple) -> None:
+        self.known, self.weave, self._resets = known, known.weave, resets
         moves = {step.key: step for step in steps if step.onto or step.came}
         self.moves = {
             n: moves[step_of(unit.key)].came
@@ -198,15 +200,13 @@ class Past:
         return found
 
     def came_later(self, gap: int, lines: Sequence[int]) -> bool:
-        """Tell whether HEAD got lines of a gap when it had these lines already: in a commit of their own."""
+        """Tell whether HEAD got lines of a gap when it had these lines already: in a commit that it lost."""
         weave = self.weave
         there = {weave.content(x) for x in lines if weave.says(x)}
         came = {weave.content(x) for x in self.known.births(gap) if weave.says(x)} - there
-        texts = [set(split_lines(text)) for text in self._passed()] if there and came else []
-        return any(
-            not there.isdisjoint(old) and came.isdisjoint(old) and not came.isdisjoint(new)
-            for old, new in pairwise(texts)
-        )
+        pairs = self._resets() if there and came else ()
+        texts = ((set(split_lines(old)), set(split_lines(new))) for old, new in pairs)
+        return any(not there.isdisjoint(old) and not came.isdisjoint(new - old) for old, new in texts)
 
     def is_of_move(self, line: int) -> bool:
         """Tell whether a line came with a moved file, and HEAD or nobody's file had it under the old name."""

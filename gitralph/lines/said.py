@@ -60,15 +60,16 @@ def lost(choice: Attempt, steps: Sequence[Step], held: Held) -> Iterator[LineNot
 
 
 def brought_back(choice: Attempt) -> Iterator[LineNote]:
-    """What the session wrote and is gone from HEAD, where another or a gap brought it back."""
+    """What the session wrote and others took away, where another or a gap brought it back."""
     known, weave = choice.known, choice.weave
     gone = {x for unit in choice.own for x in known.births(unit) if weave.says(x)}
     texts = {weave.line[x] for x in gone if known.is_history(x)}
     back = [
         x
         for x in known.differing()
-        if known.is_added(x) and known.unit(x) not in choice.own and (x in gone or weave.line[x] in texts)
-        if not choice.shows(x)
+        if known.is_added(x) and not choice.shows(x)
+        if (known.owner(x) is None and (x in gone or weave.line[x] in texts))
+        or (x in gone and not {known.unit(x), weave.hunks[known.last_taker(x)].unit} & choice.own)
     ]
     if back:
         who = dict.fromkeys(known.owner(x) or UNRECORDED for x in back)

@@ -487,7 +487,7 @@ def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded], undo: b
         heads=known.heads.texts,
         has=known.heads.lines_then,
         moved=known.moved,
-        passed=known.heads.passed,
+        resets=known.heads.resets,
     )
     return not after.refused
 

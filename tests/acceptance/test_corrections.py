@@ -427,9 +427,35 @@ def test_a_line_that_was_committed_with_the_block_is_a_correction_after_a_reset(
     other = text(day).replace("and a half\n", "by a person\nand a half\n")
     day.write("f", other)
     day.git("commit", "-qam", "both of them")
-    day.git("reset", "-q", "HEAD~1")
+    day.write("f", other.replace("line 9\n", "nine\n"))
+    day.git("commit", "-qam", "elsewhere")
+    day.git("reset", "-q", "HEAD~2")
     day.commit("S1")
     assert head(day) == other
+    assert included(day)
+
+
+@pytest.mark.parametrize("how", ["format", "amend", "no reset"])
+def test_what_is_no_commit_of_its_own_or_keeps_the_words_is_followed(day: Repo, how: str) -> None:
+    """Who squashes what he wrote and what a formatter made of it wants both, and so after an amend."""
+    if how == "no reset":
+        for more in ("three of them\n", "three of them\nby a person\n"):
+            day.write("f", TEN + more)
+            day.git("commit", "-qam", "elsewhere")
+    swap(day, "S1", "line 3\n", "three of them\nx = 'half'\nand more\n")
+    if how == "no reset":
+        swap(day, None, "three of them\nx = 'half'\n", "three of them\nby a person\nx = 'half'\n")
+        there = text(day)
+    else:
+        day.git("commit", "-qam", "S1's")
+        new = 'x = "half"\n' if how == "format" else "x = 'half'\nby a person\n"
+        swap(day, None, "x = 'half'\n", new)
+        there = text(day)
+        day.git("commit", "-qa", *(["--amend", "--no-edit"] if how == "amend" else ["-m", "format"]))
+        day.git("reset", "-q", "HEAD~2" if how == "format" else "HEAD~1")
+    day.commit("S1")
+    assert text(day) == there
+    assert head(day) == there
     assert included(day)
 
 

@@ -350,3 +350,27 @@ def test_a_line_that_another_session_brought_back_is_told() -> None:
     answer = separate(None, steps, line, owners={"S1"}, heads=lambda: {line})
     assert answer.text is None
     assert [(note.why.kind, note.why.sessions) for note in answer.notes] == [(Kind.BROUGHT_BACK, ("S2",))]
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_line_that_a_session_took_out_itself_is_not_brought_back_by_another_s_equal_one(
+    committed: bool,
+) -> None:
+    texts = [b"one\ntwo\n", b"one\nload the rest\ntwo\n", b"one\ntwo\n"]
+    texts += [b"one\nload the rest\ntwo\n"] if committed else [b"one\ntwo\nload the rest\n"]
+    who = ("S1", "S1", "S2")
+    steps = [Step(str(n), who[n], texts[n], texts[n + 1]) for n in range(3)]
+    heads = set(texts[:2]) if committed else {texts[0]}
+    answer = separate(texts[0], chain(steps, texts[0]), texts[3], owners={"S1"}, heads=lambda: heads)
+    assert answer.notes == ()
+
+
+def test_a_line_that_the_session_brought_back_itself_names_nobody_else() -> None:
+    """S2 wrote it and took it out; S1 wrote it there and a line on S3's beside it."""
+    texts = [b"one\n", b"one\nred brick\n", b"one\n", b"one\nblue glass\nand more\n"]
+    texts += [b"one\nred brick\nblue glass\nand less\n"]
+    who = ("S2", "S2", "S3", "S1")
+    steps = [Step(str(n), who[n], texts[n], texts[n + 1]) for n in range(4)]
+    answer = separate(texts[0], chain(steps, texts[0]), texts[4], owners={"S1"}, include_entangled=True)
+    assert answer.text == texts[4]
+    assert answer.includes == ("S3",)
