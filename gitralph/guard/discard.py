@@ -59,8 +59,6 @@ def answer(event: Event, found: Sequence[Discard], environ: Mapping[str, str]) -
         except RalphError:
             continue  # there is no repository, or one that we must not touch
         with closing(ctx.repo):
-            if one.kind == COMMIT and not _is_unguarded(ctx):
-                continue
             mode = REFUSE if one.kind == COMMIT else _mode(ctx)
             try:
                 lost, own = _lost(ctx, one, session, deadline) if mode != OFF else ({}, [])
@@ -83,12 +81,6 @@ def _mode(ctx: Context) -> str:
         entry.log(ctx.layout, f"bad value '{printable(value)}' for 'ralph.discard', taken for '{REFUSE}'")
         return REFUSE
     return value
-
-
-def _is_unguarded(ctx: Context) -> bool:
-    """True where the guard was taken away: husky writes its folder of hooks anew with each `npm install`."""
-    wanted = ctx.config.get("ralph.guard") == guard_script.NARROW
-    return wanted and not guard_script.is_run(ctx.repo.hooks_dir)
 
 
 def _logged(ctx: Context, one: Discard, mode: str, session: str, count: int) -> str:
@@ -116,6 +108,7 @@ def _touched(ctx: Context, one: Discard) -> dict[bytes, str]:
             wanted = one.untracked and not path.startswith(buried)
         else:
             wanted = one.tracked and not (one.then == INDEX and letters[1] == " ")
+            wanted = wanted and not (one.staged and letters[0] == " ")
         if wanted:
             out[path] = letters
     return out
@@ -200,8 +193,10 @@ def _ways_out(ctx: Context, event: Event, one: Discard, session: str, own: Seque
     git = "git" if stands else f"git -C {shlex.quote(one.folder)}"
     if one.kind == COMMIT:
         named = f"--session {shlex.quote(ctx.called(session))}"
-        out.append(f"{git} ralph commit {named} -m <message>  # commits only your own lines")
-        return [*out, f"{git} ralph install --guard={guard_script.NARROW}  # puts the guard back"]
+        return [
+            f"{git} ralph install --guard={guard_script.NARROW}  # puts the guard back; then commit again",
+            f"{git} ralph commit {named} -m <message>  # commits only your own lines",
+        ]
     if own:
         named = f"--session {shlex.quote(ctx.called(session))}"
         few = own[:_SHOWN] if one.specs else ()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gitralph.base import gitdir, programs
+from gitralph.commit import guard_script
 from gitralph.guard import shell_words
 from gitralph.guard.shell_words import CLOSE, OPEN, Item, Simple, Word
 from gitralph.guard.shell_words import UnreadableError as UnreadableError
@@ -36,7 +37,7 @@ class Discard(NamedTuple):
     """One command that throws something away. ``specs`` are pathspecs seen from ``folder``; none means all.
 
     ``tracked`` and ``untracked`` tell which files. ``shallow``: files in an untracked folder stay.
-    ``overlay``: a file that would have no text stays as it is.
+    ``overlay``: a file that would have no text stays as it is. ``staged``: only paths that are staged.
     """
 
     kind: str
@@ -49,6 +50,11 @@ class Discard(NamedTuple):
     shallow: bool = False
     literal: bool = False
     overlay: bool = False
+    staged: bool = False
+
+
+_UNKNOWN = "\0?"
+"""A word that only the shell knows."""
 
 
 class _Place(NamedTuple):
@@ -69,6 +75,8 @@ class _Walk:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = dict(environ)
         self.deep = 0
+        self.added: list[Discard] = []
+        self.installs = False
 
     def run(self, items: Sequence[Item], place: _Place) -> Iterator[Discard]:
         outer: list[_Place] = []
@@ -143,15 +151,19 @@ class _Walk:
         elif name == "eval" and all(word.known for word in words):
             text = " ".join(word.text for word in words[1:])
             yield from self.run(shell_words.read(text), place)
-        elif place.folder is not None and all(word.known for word in words):
+        elif place.folder is not None:
             typed = [one for word in words[1:] for one in self._expanded(word, place.folder)]
-            if name == "git":
-                yield from self._git(typed, place.folder)
-            elif name in ("rm", "unlink"):
+            is_known = _UNKNOWN not in typed
+            if name == "git":  # a message may be anything
+                found = self._git(typed, place.folder)
+                yield from (one for one in found if is_known or one.kind == COMMIT)
+            elif name in ("rm", "unlink") and is_known:
                 yield from _removed(typed, place.folder)
 
     def _expanded(self, word: Word, folder: str) -> list[str]:
         """A word as its command gets it: a pattern becomes the names of files."""
+        if not word.known:
+            return [_UNKNOWN]
         text = self._typed(word)
         if not word.glob:
             return [text]
@@ -166,6 +178,8 @@ class _Walk:
             word = words.pop(0)
             if word in ("-C", "-c") and words:
                 value = words.pop(0)
+                if value == _UNKNOWN or value.lower().startswith(("ralph.guard", "core.hookspath")):
+                    return
                 if word == "-C":
                     folder = _joined(folder, value)
                 elif value.lower().startswith("alias."):
@@ -173,14 +187,16 @@ class _Walk:
                     aliases[key] = said
             elif word.startswith(("--git-dir", "--work-tree", "--namespace")):
                 return
+        self.installs = self.installs or words[:2] == ["ralph", "install"]
         if words and folder is not None and os.path.isdir(folder):
             yield from self._command(words, folder, aliases)
 
     def _command(self, words: list[str], folder: str, aliases: Mapping[str, str]) -> Iterator[Discard]:
         name, rest = words[0], words[1:]
         known = _COMMANDS.get(name)
+        if known is not None and not (name == "commit" and self.installs):
+            yield from known(_Asked(rest, folder, self.environ, self.added))
         if known is not None:
-            yield from known(_Asked(rest, folder, self.environ))
             return
         said = aliases.get(name) or self._alias(name, folder)
         if not said:
@@ -252,8 +268,10 @@ def _script(words: Sequence[Word]) -> str | None:
 class _Asked:
     """The words after the name of a git command: options, and what stands before and after ``--``."""
 
-    def __init__(self, words: Sequence[str], folder: str, environ: Mapping[str, str]) -> None:
-        self.words, self.folder, self.environ = words, folder, environ
+    def __init__(
+        self, words: Sequence[str], folder: str, environ: Mapping[str, str], added: list[Discard]
+    ) -> None:
+        self.words, self.folder, self.environ, self.added = words, folder, environ, added
         self.options: dict[str, str] = {}
         self.names: list[str] = []
         self.paths: list[str] | None = None
@@ -308,13 +326,48 @@ class _Asked:
         return Discard(kind, self.folder, TREE, specs, tree="@{-1}" if name == "-" else str(name))
 
 
+def _add(asked: _Asked) -> Iterator[Discard]:
+    """Yield nothing, but remember what a commit further on takes."""
+    asked.read("--chmod")
+    specs = asked.all_paths()
+    is_update = asked.has("-u", "--update")
+    is_all = is_update or asked.has("-A", "--all")
+    if (specs or is_all) and _UNKNOWN not in specs and not asked.has("-n", "-p", "-i", "-e", "-N", "--patch"):
+        asked.added.append(Discard(COMMIT, asked.folder, HEAD, specs, untracked=not is_update))
+    yield from ()
+
+
 def _commit(asked: _Asked) -> Iterator[Discard]:
+    asked.words = [word for word in asked.words if not word.startswith("-S")]
     asked.read(
-        "-m --message -F --file -C --reuse-message -c --reedit-message -t --template "
-        "--author --date --fixup --squash --trailer --cleanup"
+        "-m --message -F --file -C --reuse-message -c --reedit-message -t --template --author --date "
+        "--fixup --squash --trailer --cleanup"
     )
-    if not asked.has("--dry-run", "-p", "--patch", "--interactive", "--pathspec-from-file"):
-        yield Discard(COMMIT, asked.folder, HEAD, asked.all_paths(), untracked=True)
+    if asked.has("--dry-run", "-p", "--patch", "--interactive", "-h", "--help", "--pathspec-from-file"):
+        return
+    if not _is_unguarded(asked):
+        return
+    yield from asked.added
+    whole, specs = Discard(COMMIT, asked.folder, HEAD), asked.all_paths()
+    if asked.has("-a", "--all") or _UNKNOWN in specs:
+        yield whole
+    elif specs:
+        yield whole._replace(specs=specs)
+    if not specs or asked.has("-i", "--include"):
+        yield whole._replace(staged=True)
+
+
+def _is_unguarded(asked: _Asked) -> bool:
+    """True where the guard that this repository was given was taken away.
+
+    husky writes its folder of hooks anew with each `npm install`. What concludes a merge is git's own.
+    """
+    wanted = _asked(asked.folder, asked.environ, "config", "--local", "--get", "ralph.guard")
+    place = gitdir.discover(os.path.realpath(asked.folder)) if wanted == guard_script.NARROW else None
+    if place is None or "RALPH_GUARD" in asked.environ or hook_git.is_worded(place.git_dir):
+        return False
+    hooks = _asked(asked.folder, asked.environ, "rev-parse", "--git-path", "hooks")
+    return guard_script.is_gone(os.path.join(asked.folder, hooks))
 
 
 def _checkout(asked: _Asked) -> Iterator[Discard]:
@@ -420,6 +473,8 @@ def _worktree(asked: _Asked) -> Iterator[Discard]:
 
 
 _COMMANDS: dict[str, Callable[[_Asked], Iterator[Discard]]] = {
+    "add": _add,
+    "stage": _add,
     "commit": _commit,
     "checkout": _checkout,
     "restore": _restore,

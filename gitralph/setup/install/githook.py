@@ -62,7 +62,7 @@ def is_installed(ctx: Context) -> bool:
 
 def behind(folder: str) -> list[str]:
     """Files in which a hook framework keeps a guard of ours, which it runs before its own checks."""
-    names = (beside for name in HOOKS for beside in guard_script.behind(name))
+    names = (f"{name}{end}" for name in HOOKS for end in (".legacy", ".old"))
     return [name for name in names if _holds(_look(f"{folder}/{name}").data)]
 
 
