@@ -337,6 +337,8 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         return copy, index_plan.IndexPlan()  # somebody removed the index, so no entry of it is to be kept
     # git commits nothing while an entry has conflict stages, not even other paths. Neither do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
+    if not made.by_person:  # what an agent's `git add -A` took out of a conflict is put back there
+        unmerged = unmerged or shell_staging.unsettled(ctx, made.family)
     if unmerged:
         left = tuple(Left(path, decision.UNMERGED, Why(Kind.UNMERGED)) for path in unmerged)
         raise Refused(

@@ -18,7 +18,7 @@ from gitralph.base.layout import Layout
 from gitralph.decide.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.context import Context
-from gitralph.git.index import IndexCopy
+from gitralph.git.index import IndexCopy, Stages
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
@@ -485,7 +485,7 @@ def _reader_of(repo: Repository, commit: str | None) -> TreeReader:
 def install(
     repo: Repository,
     copy: IndexCopy,
-    todo: Mapping[bytes, Entry | None],
+    todo: Mapping[bytes, Entry | Stages | None],
     flags: Mapping[bytes, str],
 ) -> bool:
     """Put the copy in the index's place with these entries changed; False where the index has moved."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gitralph.base.layout import Layout
-from gitralph.commit import carryover
-from gitralph.git import history, refs, uncommitted
+from gitralph.commit import carryover, operation
+from gitralph.git import history, index, refs, uncommitted
 from gitralph.git.context import Context
+from gitralph.git.index import Stages
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import hook_git, windows
 from gitralph.hook.shellforms import UNMERGED
@@ -30,18 +31,41 @@ class PutBack(NamedTuple):
     before: Entry | None
 
 
-def of(ctx: Context, family: Container[str], among: Container[bytes] | None = None) -> dict[bytes, PutBack]:
-    """What these sessions' commands staged and what is still staged so.
+Before = Entry | Stages | None
+"""What the index had of a path; None where it had nothing."""
 
-    While git concludes a merge nobody can tell what it staged itself, but of those paths that the merge does
-    not touch: ``among``.
+
+def of(ctx: Context, family: Sequence[str]) -> dict[bytes, PutBack]:
+    """What these sessions' commands staged and what is still staged so."""
+    found = _look(ctx, family, None)
+    return {path: PutBack(now, was) for path, (now, was) in found.items() if not isinstance(was, Stages)}
+
+
+def unsettled(ctx: Context, family: Sequence[str]) -> list[bytes]:
+    """The paths in conflict that these sessions' commands staged as they stood, marks and all."""
+    return sorted(path for path, (_, was) in _look(ctx, family, None).items() if isinstance(was, Stages))
+
+
+def before(ctx: Context, family: Sequence[str], among: Container[bytes] | None = None) -> dict[bytes, Before]:
+    """What was in the index of both before.
+
+    ``among``: also while git concludes a merge in which these sessions have a part, but of these paths alone,
+    which the merge does not touch. For of the others nobody can tell what git staged itself.
     """
-    commands = windows.read(ctx.layout) if among is None else windows.in_operation(ctx.layout)
+    return {path: was for path, (_, was) in _look(ctx, family, among).items()}
+
+
+def _look(
+    ctx: Context, family: Sequence[str], among: Container[bytes] | None
+) -> dict[bytes, tuple[Entry | None, Before]]:
+    what = ctx.repo.operation()
+    is_plain = what in (None, "a bisect") and not hook_git.is_worded(ctx.repo.git_dir)
+    commands = windows.read(ctx.layout) if is_plain and among is None else windows.in_operation(ctx.layout)
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
         return {}
-    is_plain = ctx.repo.operation() in (None, "a bisect") and not hook_git.is_worded(ctx.repo.git_dir)
-    if not is_plain and among is None:
+    theirs = set[bytes]() if is_plain or among is not None else _of_a_person_s(ctx, family, what)
+    if theirs is None:
         return {}
     head = refs.read_head(ctx.repo)
     now = {
@@ -55,24 +79,37 @@ def of(ctx: Context, family: Container[str], among: Container[bytes] | None = No
 
     found = _staged(own, now, is_same)
     others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
-    out = {}
-    theirs = (row for w in commands for row in w.put_back if w.session not in family)
-    over = {(row.path, row.after): row.before for row in theirs if row.after != AS_HEAD}
+    out = dict[bytes, tuple[Entry | None, Before]]()
+    put_back = (row for w in commands for row in w.put_back if w.session not in family)
+    over = {(row.path, row.after): row.before for row in put_back if row.after != AS_HEAD}
     for path, (before, then) in found.items():
         form = now.get(path, AS_HEAD)
         while (path, before) in over:  # another agent had staged that, and its turn is over
             before = over.pop((path, before))
         if not any(_may_have_staged(window, path, form) for window in others):
-            there, was = (reader.entry(path) if one == AS_HEAD else _entry(one) for one in (form, before))
-            if then is not None and before != AS_HEAD and not is_same(then, path):
+            there = reader.entry(path) if form == AS_HEAD else _entry(form)
+            was = reader.entry(path) if before == AS_HEAD else _stages(before) or _entry(before)
+            if then is not None and isinstance(was, Entry) and before != AS_HEAD and not is_same(then, path):
                 was = _carried(ctx, history.entry_at(ctx.repo, then, path), reader.entry(path), was, there)
-            out[path] = PutBack(there, was)
-    out = {
-        path: one for path, one in out.items() if one.now != one.before and (among is None or path in among)
-    }
-    gone = {path: one.before for path, one in out.items() if path not in now and one.before is not None}
+            out[path] = there, was
+    is_gone = any(there is None for there, _ in out.values())
+    open_now = set(index.unmerged(ctx.repo.git, ctx.repo.root)) if is_gone else set[bytes]()
+    for path, (there, was) in list(out.items()):
+        is_settled = isinstance(was, Stages) and (there is None or not operation.has_marks(ctx, path, there))
+        is_left = path in theirs and not isinstance(was, Stages)
+        is_asked = (among is None or path in among) and path not in open_now
+        if there == was or is_settled or is_left or not is_asked:
+            del out[path]
+    gone = {path: was for path, (_, was) in out.items() if path not in now and isinstance(was, Entry)}
     kept = _stashed(ctx, gone) if gone else set[bytes]()
     return {path: one for path, one in out.items() if path not in kept}
+
+
+def _of_a_person_s(ctx: Context, family: Sequence[str], what: str | None) -> set[bytes] | None:
+    """The paths of an operation in which these sessions have no part; None for another one."""
+    if what not in operation.TOLD_BY or operation.has_part_in(ctx, family, what):
+        return None
+    return operation.touched(ctx, what)
 
 
 def put_back(layout: Layout, family: Container[str]) -> dict[bytes, Entry | None]:
@@ -81,8 +118,9 @@ def put_back(layout: Layout, family: Container[str]) -> dict[bytes, Entry | None
     To the agent it is staged still: git would have it in its next commit.
     """
     found = dict[bytes, Index]()
-    for window in windows.read(layout):
-        found.update((row.path, row.after) for row in window.put_back if window.session in family)
+    for window in (one for one in windows.read(layout) if one.session in family):
+        # a conflict that came back is to be settled first
+        found.update((row.path, row.after) for row in window.put_back if not _stages(row.before))
     return {path: _entry(form) for path, form in found.items() if form != AS_HEAD}
 
 
@@ -122,7 +160,7 @@ def _staged(
             there = window.was_staged
             rows = [(path, there.get(path, AS_HEAD), now.get(path, AS_HEAD)) for path in {*there, *now}]
             rows = [row for row in rows if row[1] == AS_HEAD or is_same(window.head, row[0])]
-            rows = [row for row in rows if row[1] != UNMERGED]
+            rows = [row for row in rows if row[1] != UNMERGED and not (_stages(row[1]) and row[2] is None)]
         for path, was, after in rows:
             if was == after:
                 continue
@@ -141,4 +179,12 @@ def _form(entry: Entry | None) -> Index:
 
 
 def _entry(form: Index) -> Entry | None:
-    return Entry(int(form[0], 8), form[1].encode()) if isinstance(form, tuple) else None
+    if not isinstance(form, tuple) or len(form) != 2:
+        return None
+    return Entry(int(form[0], 8), form[1].encode())
+
+
+def _stages(form: Index) -> Stages | None:
+    if not isinstance(form, tuple) or len(form) != 3:
+        return None
+    return Stages(*(_entry(one) if one[0].strip("0") else None for one in form))

@@ -199,11 +199,19 @@ def below(git: Git, copy: IndexCopy, root: str, folder: bytes) -> list[bytes]:
     return nul.rows(_listed(git, copy, root, "--", folder + b"/"))
 
 
+class Stages(NamedTuple):
+    """What the index has of a path in conflict; a stage is None where that side has no such file."""
+
+    base: Entry | None
+    ours: Entry | None
+    theirs: Entry | None
+
+
 def advance(
     git: Git,
     copy: IndexCopy,
     root: str,
-    changes: Mapping[bytes, Entry | None],
+    changes: Mapping[bytes, Entry | Stages | None],
     flags: Mapping[bytes, str],
 ) -> None:
     """Change these entries in the copy (None removes), keeping flags and every extension."""
@@ -212,12 +220,14 @@ def advance(
     # extension. A monitor that fails only makes git look at the files once more.
     monitor = ("-c", "core.fsmonitor=exit 1" if copy.monitored else "core.fsmonitor=false")
     # Mode 0 removes (git-update-index(1)). Removals come first: a folder may take the place of a file.
-    gone = [path for path, entry in changes.items() if entry is None]
+    gone = [path for path, entry in changes.items() if not isinstance(entry, Entry)]
     lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]
-    lines += [b"%o %s 0\t%s" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
+    for path, entry in changes.items():
+        stages = enumerate(entry, 1) if isinstance(entry, Stages) else [(0, entry)]
+        lines += [b"%o %s %d\t%s" % (e.mode, e.oid, n, path) for n, e in stages if e is not None]
     on.run(*monitor, "update-index", "--replace", "-z", "--index-info", stdin=nul.joined(lines))
     for letter, option in (("h", "--assume-unchanged"), ("S", "--skip-worktree")):
-        kept = [p for p, e in changes.items() if e is not None and letter in flags.get(p, "")]
+        kept = [p for p, e in changes.items() if isinstance(e, Entry) and letter in flags.get(p, "")]
         if kept:
             given = nul.joined(kept)
             on.run(*monitor, "update-index", option, "-z", "--stdin", stdin=given)

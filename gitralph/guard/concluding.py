@@ -8,34 +8,24 @@ commit replaces it: who takes a merge back and commits again has no merge any mo
 import os
 from collections.abc import Sequence
 
-from gitralph.base import files, nul
+from gitralph.base import nul
 from gitralph.base.errors import Refused
 from gitralph.base.quote import few, shown
-from gitralph.commit import restage
+from gitralph.commit import operation, restage
+from gitralph.commit.operation import SQUASH, TOLD_BY
 from gitralph.commit.preview import preview
 from gitralph.decide import offers
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Request
 from gitralph.git import plain_index, refs, squashed, uncommitted
 from gitralph.git.context import Context
-from gitralph.git.repository import CHERRY_PICK, MERGE, REBASE, REVERT
-from gitralph.git.trees import FILES, Entry
+from gitralph.git.repository import MERGE, REBASE
 from gitralph.git.typed import as_pathspec
 from gitralph.guard import question
 from gitralph.guard.question import GuardedPath
 from gitralph.hook import windows
-from gitralph.hook.journal import is_oid
 from gitralph.records import path_records
 
-SQUASH = "a squash"
-# The commits whose changes the commit repeats or takes back; a merge brings those since the common commit.
-_TOLD_BY = {
-    MERGE: "MERGE_HEAD",
-    REBASE: "REBASE_HEAD",
-    CHERRY_PICK: "CHERRY_PICK_HEAD",
-    REVERT: "REVERT_HEAD",
-}
-_MARKS = (b"<<<<<<< ", b">>>>>>> ")
 # Nobody types a line with more names.
 _SHOWN = 10
 
@@ -46,7 +36,7 @@ def doing(ctx: Context) -> str | None:
     So are those made where a rebase stops to edit, and between two picks of a series.
     """
     found, folder = ctx.repo.operation(), f"{ctx.repo.git_dir}/rebase-merge"
-    if found not in _TOLD_BY:
+    if found not in TOLD_BY:
         return SQUASH if found is None and squashed.entries(ctx.repo) else None
     # at a conflict git names the commit that it could not pick; at `edit` it names what is to be amended
     is_stopped = os.path.isdir(folder) and not os.path.lexists(f"{folder}/stopped-sha")
@@ -89,7 +79,8 @@ def refuse(ctx: Context, what: str, is_read: bool = False) -> None:
     ``is_read``: git has read its index, so nothing can be left out any more.
     """
     own = question.own(ctx)
-    if own is not None and not _has_part_in(ctx, own, what):
+    if own is not None and not operation.has_part_in(ctx, path_records.family(ctx.layout, own), what):
+        restage.due(ctx, own)
         raise Refused(
             f"{what} is in progress that session '{ctx.called(own)}' neither began nor worked on; "
             "this commit would conclude it",
@@ -101,7 +92,8 @@ def refuse(ctx: Context, what: str, is_read: bool = False) -> None:
     if found:
         raise Refused("\n".join(row(ctx, one) for one in found), *before(ctx, found))
     staged = question.staged(ctx)
-    unsettled = [path for path, entry in staged.items() if entry is not None and _is_open(ctx, path, entry)]
+    texts = ((path, entry) for path, entry in staged.items() if entry is not None)
+    unsettled = [path for path, entry in texts if operation.has_marks(ctx, path, entry)]
     if unsettled:
         raise Refused(f"{few(unsettled, _SHOWN)} still has the marks of a conflict", "git diff HEAD  # where")
     strange = _swept(ctx, own, what) if own is not None else []
@@ -145,7 +137,7 @@ def _without(ctx: Context, out_of_it: Sequence[bytes]) -> list[str]:
     place = plain_index.given(ctx.environ, ctx.repo.index)
     is_whole = place is not None and place.form == plain_index.WHOLE
     what = doing(ctx)
-    touched = sorted(_touched(ctx, what) or ()) if what else []
+    touched = sorted(operation.touched(ctx, what) or ()) if what else []
     leaves = f"# leaves them out of {_the(ctx)}"
     if paths and ctx.is_agent and not is_whole and what == SQUASH:  # git splits it
         return [f"git commit --no-edit -- {_typed(ctx, touched)}  {leaves}"] if len(touched) <= _SHOWN else []
@@ -182,57 +174,10 @@ def _the(ctx: Context) -> str:
 
 def _paths(ctx: Context, paths: Sequence[bytes]) -> str:
     """The paths as a person types them; empty where the operation changes one, or where they are many."""
-    touched = _touched(ctx, doing(ctx) or MERGE)
+    touched = operation.touched(ctx, doing(ctx) or MERGE)
     if len(paths) > _SHOWN or touched is None or not touched.isdisjoint(paths):
         return ""
     return _typed(ctx, paths)
-
-
-def _touched(ctx: Context, what: str) -> set[bytes] | None:
-    """The paths that an operation changes; None where nobody can tell.
-
-    git names the commits in a file (git-merge(1): several in an octopus).
-    """
-    if what == SQUASH:
-        return set(squashed.entries(ctx.repo))
-    try:
-        told = files.read_bytes(f"{ctx.repo.git_dir}/{_TOLD_BY[what]}", 4096).decode("ascii", "replace")
-    except OSError:
-        return None
-    found = set[bytes]()
-    for oid in (one for one in told.split() if is_oid(one)):
-        since = f"HEAD...{oid}" if what == MERGE else f"{oid}^!"
-        done = ctx.git.try_run("diff", "--name-only", "-z", "--no-renames", since)
-        if done.returncode:  # without a common commit, the branch may have changed anything
-            return None
-        found |= set(nul.rows(done.stdout))
-    return found
-
-
-def _is_open(ctx: Context, path: bytes, entry: Entry) -> bool:
-    """True where a text to be committed has the marks that git leaves at a conflict, and HEAD's has not."""
-    if entry.mode not in FILES:
-        return False
-    text = b"\n" + ctx.repo.objects.raw(entry.oid)[1]
-    if not all(b"\n" + mark in text for mark in _MARKS):
-        return False
-    old = ctx.git.try_run("cat-file", "blob", f"HEAD:{os.fsdecode(path)}")
-    return not all(b"\n" + mark in b"\n" + old.stdout for mark in _MARKS)
-
-
-def _has_part_in(ctx: Context, own: str, what: str) -> bool:
-    """True for a session that began the operation, or edited a file of it; also where nobody can tell."""
-    family = set(path_records.family(ctx.layout, own))
-    began = windows.began_operation(ctx.layout)
-    if began is None or not began.isdisjoint(family):
-        return True
-    touched, head = _touched(ctx, what), refs.read_head(ctx.repo).oid
-    if touched is None:
-        return True
-    states = path_records.states_of(ctx.layout, sorted(touched)).values()
-    return any(
-        one.session in family and one.head == head for state in states for one in state.journal.records
-    )
 
 
 def _swept(ctx: Context, own: str, what: str) -> list[bytes]:
@@ -240,7 +185,7 @@ def _swept(ctx: Context, own: str, what: str) -> list[bytes]:
 
     Somebody else had it staged or lying there, and `add -A` or `-a` swept it in.
     """
-    staged, touched = question.staged(ctx), _touched(ctx, what)
+    staged, touched = question.staged(ctx), operation.touched(ctx, what)
     if touched is None:
         return []
     offers.catch_up(ctx, own)  # a command that began the operation may still run

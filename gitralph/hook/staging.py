@@ -16,7 +16,7 @@ from gitralph.hook.shellforms import CLEAN, UNMERGED
 Staged = dict[str, object]
 """For each path ``[mode, blob]`` of the index where it differs from HEAD; None where the path was removed.
 
-A path in conflict has ``UNMERGED``.
+A path in conflict has ``UNMERGED`` and mode and blob of each of its three stages.
 """
 
 # Nobody stages a selection of more paths by hand.
@@ -60,7 +60,9 @@ def staged_in(said: bytes) -> Staged | None:
     found: Staged = {}
     for row in nul.rows(said):
         if row[:2] == b"u ":
-            found[record.path_text(row.split(b" ", 10)[10])] = UNMERGED
+            fields = row.split(b" ", 10)
+            told = [field.decode("ascii", "replace") for field in fields[3:10]]
+            found[record.path_text(fields[10])] = [UNMERGED, *told[:3], *told[4:]]
         if row[:2] == b"1 " and row[2:3] != b".":
             fields = row.split(b" ", 8)
             mode, oid = fields[4].decode("ascii", "replace"), fields[7].decode("ascii", "replace")
@@ -131,15 +133,19 @@ def _stages(line: str) -> bool:
 def changes(kept: dict[str, object], after: Staged | None, moved: Container[str]) -> list[list[object]]:
     """``[path, before, after]`` of what a command staged or took out of the index.
 
-    Where HEAD has ``moved``, what a person had staged before was carried over by the commit. Who settles a
-    conflict has staged nothing that could be put back.
+    Where HEAD has ``moved``, what a person had staged before was carried over by the commit. Of a conflict
+    that is staged ``commit.shell_staging`` finds out whether it was settled; no command puts one there again.
     """
     before = kept.get("staged")
     if not isinstance(before, dict) or after is None or kept.get("stages") is not True:
         return []
-    names = sorted(name for name in {*before, *after} if UNMERGED not in (before.get(name), after.get(name)))
-    rows = [[name, before.get(name, CLEAN), after.get(name, CLEAN)] for name in names]
+    rows = [[name, before.get(name, CLEAN), after.get(name, CLEAN)] for name in sorted({*before, *after})]
+    rows = [row for row in rows if not _is_conflict(row[2]) and (not _is_conflict(row[1]) or row[0] in after)]
     return [row for row in rows if row[1] != row[2] and (row[1] == CLEAN or row[0] not in moved)]
+
+
+def _is_conflict(value: object) -> bool:
+    return value == UNMERGED or (isinstance(value, list) and value[:1] == [UNMERGED])
 
 
 def note(lay: Layout, session: str) -> None:

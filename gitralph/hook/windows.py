@@ -20,8 +20,14 @@ Form = tuple[str | None, str | None] | None
 
 AS_HEAD = "as HEAD"
 BEGAN = "began"
-Index = tuple[str, str] | str | None
-"""Mode and blob of an index entry; AS_HEAD, UNMERGED for a conflict, or None where there is no entry."""
+Conflict = tuple[tuple[str, str], tuple[str, str], tuple[str, str]]
+"""Mode and blob of the three stages of a path in conflict; the mode of a missing one is all zeros."""
+
+Index = tuple[str, str] | Conflict | str | None
+"""Mode and blob of an index entry, or of its stages; AS_HEAD, or None where there is no entry.
+
+UNMERGED for a conflict of which the stages are not known.
+"""
 
 
 class StagedPath:
@@ -206,11 +212,18 @@ def _index(value: object) -> Index:
         return AS_HEAD
     if value in (None, UNMERGED):
         return UNMERGED if value else None
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value):
-        mode, oid = value
-        if mode.isdigit() and not set("89") & set(mode) and is_oid(oid):
-            return mode, oid
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if len(value) == 2:
+            return _entry(*value)
+        if len(value) == 7 and value[0] == UNMERGED:
+            return _entry(value[1], value[4]), _entry(value[2], value[5]), _entry(value[3], value[6])
     raise ValueError("no index entry")
+
+
+def _entry(mode: str, oid: str) -> tuple[str, str]:
+    if not mode.isdigit() or set("89") & set(mode) or not is_oid(oid):
+        raise ValueError("no index entry")
+    return mode, oid
 
 
 def _staged(value: object) -> tuple[StagedPath, ...]:

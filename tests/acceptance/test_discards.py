@@ -508,6 +508,7 @@ HERE = "git add -A && git commit -m \"$(cat <<'X'\nwords of $5\n\nX\n)\""
         "cd sub && git add .. && git ci -m x",
         "npm test && git -C . commit -a --amend --no-edit -Spatch",
         'git stage f; git commit -m "for $USER"',
+        'git commit -m x "$FILES"',
     ],
 )
 def test_a_plain_commit_is_denied_where_the_guard_was_taken_away(mixed: Repo, command: str) -> None:
