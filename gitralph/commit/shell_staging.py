@@ -118,9 +118,8 @@ def put_back(layout: Layout, family: Container[str]) -> dict[bytes, Entry | None
     To the agent it is staged still: git would have it in its next commit.
     """
     found = dict[bytes, Index]()
-    for window in (one for one in windows.read(layout) if one.session in family):
-        # a conflict that came back is to be settled first
-        found.update((row.path, row.after) for row in window.put_back if not _stages(row.before))
+    for window in windows.read(layout):
+        found.update((row.path, row.after) for row in window.put_back if window.session in family)
     return {path: _entry(form) for path, form in found.items() if form != AS_HEAD}
 
 
@@ -160,9 +159,8 @@ def _staged(
             there = window.was_staged
             rows = [(path, there.get(path, AS_HEAD), now.get(path, AS_HEAD)) for path in {*there, *now}]
             rows = [row for row in rows if row[1] == AS_HEAD or is_same(window.head, row[0])]
-            rows = [row for row in rows if row[1] != UNMERGED and not (_stages(row[1]) and row[2] is None)]
         for path, was, after in rows:
-            if was == after:
+            if was in (after, UNMERGED):  # the stages are not known
                 continue
             if path not in last or last[path] != was:  # a person staged something in between
                 before[path] = was, window.head

@@ -133,19 +133,13 @@ def _stages(line: str) -> bool:
 def changes(kept: dict[str, object], after: Staged | None, moved: Container[str]) -> list[list[object]]:
     """``[path, before, after]`` of what a command staged or took out of the index.
 
-    Where HEAD has ``moved``, what a person had staged before was carried over by the commit. Of a conflict
-    that is staged ``commit.shell_staging`` finds out whether it was settled; no command puts one there again.
+    Where HEAD has ``moved``, what a person had staged before was carried over by the commit.
     """
     before = kept.get("staged")
     if not isinstance(before, dict) or after is None or kept.get("stages") is not True:
         return []
     rows = [[name, before.get(name, CLEAN), after.get(name, CLEAN)] for name in sorted({*before, *after})]
-    rows = [row for row in rows if not _is_conflict(row[2]) and (not _is_conflict(row[1]) or row[0] in after)]
     return [row for row in rows if row[1] != row[2] and (row[1] == CLEAN or row[0] not in moved)]
-
-
-def _is_conflict(value: object) -> bool:
-    return value == UNMERGED or (isinstance(value, list) and value[:1] == [UNMERGED])
 
 
 def note(lay: Layout, session: str) -> None:

@@ -124,6 +124,112 @@ def test_a_conflict_that_an_agent_settles_is_not_put_back(empty_repo: Repo) -> N
     assert repo.git("show", ":f") + "\n" == ten(l2="settled")
 
 
+def in_conflict(repo: Repo, how: str) -> str:
+    """A person's operation stopped at a conflict in ``f``; what the index has of it."""
+    repo.git("branch", "other")
+    repo.write("f", ten(l2="main's"))
+    repo.commit_all("main's")
+    repo.write("f", ten(l2="his"))
+    if how == "stash":
+        repo.git("stash", "-q")
+        repo.write("f", ten(l2="later"))
+        repo.commit_all("later")
+        repo.git("stash", "pop", code=1)
+    else:
+        repo.git("checkout", "-q", "--", "f")
+        repo.git("switch", "-q", "other")
+        repo.write("f", ten(l2="his"))
+        repo.write("clean", "his, too\n")
+        repo.commit_all("his")
+        repo.git(how, "main", code=1)
+    found = repo.git("ls-files", "-u")
+    assert len(found.splitlines()) == 3
+    return found
+
+
+@pytest.mark.parametrize("how", ["stash", "merge", "rebase", "cherry-pick"])
+@pytest.mark.parametrize("then", ["stops", "commits", "commits by us"])
+def test_a_persons_conflict_that_an_agent_staged_is_there_again(
+    empty_repo: Repo, how: str, then: str
+) -> None:
+    """With its three stages, and nothing of the agent's is staged in what the person concludes."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    there = in_conflict(repo, how)
+    staged_by_git = staged(repo)
+    repo.edit("S1", "new", "of S1\n")
+    in_shell(repo, "S1", add_all(repo))
+    assert repo.git("ls-files", "-u") == ""
+    if then == "commits":
+        in_shell(repo, "S1", commits(repo, code=1))
+    elif then == "commits by us":
+        repo.ralph("commit", "--session", "S1", "-m", "x", code=4)
+        stop(repo, "S1")
+    else:
+        stop(repo, "S1")
+    repo.ralph("status")
+    assert repo.git("ls-files", "-u") == there
+    assert staged(repo) == staged_by_git
+    assert "<<<<<<<" in (repo.root / "f").read_text()
+
+
+def test_what_a_step_of_a_persons_rebase_stages_while_an_agent_s_command_runs_stays(empty_repo: Repo) -> None:
+    """The command saw it come into the index, as if it had staged it."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    repo.git("branch", "other")
+    repo.write("f", ten(l2="main's"))
+    repo.commit_all("main's")
+    repo.git("switch", "-q", "other")
+    for word in ("first", "second"):
+        repo.write("f", ten(l2=word))
+        repo.write(word, "his\n")
+        repo.commit_all(word)
+    repo.git("rebase", "main", code=1)
+
+    def goes_on() -> None:
+        repo.git("rebase", "--skip", code=1)
+        repo.edit("S1", "new", "of S1\n")
+        repo.git("add", "new")
+
+    in_shell(repo, "S1", goes_on)
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert staged(repo) == ["f", "second"]
+    assert len(repo.git("ls-files", "-u").splitlines()) == 3
+
+
+def test_a_conflict_that_comes_up_while_an_agent_s_command_runs_stays(empty_repo: Repo) -> None:
+    """A person's pop; the agent's commit in that command is refused for it, and puts back nothing."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    found = list[str]()
+
+    def pops() -> None:
+        found.append(in_conflict(repo, "stash"))
+        repo.edit("S1", "new", "of S1\n")
+        repo.ralph("commit", "--session", "S1", "-m", "x", code=4)
+
+    in_shell(repo, "S1", pops)
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert [repo.git("ls-files", "-u")] == found
+
+
+def test_what_a_session_stages_in_an_operation_that_it_works_on_stays(empty_repo: Repo) -> None:
+    """It settled the conflict, and staged what it changed besides, for the person to conclude."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    in_conflict(repo, "merge")
+    repo.edit("S1", "f", ten(l2="settled"))
+    repo.edit("S1", "new", "needed by it\n")
+    in_shell(repo, "S1", add_all(repo))
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert {"f", "new"} <= set(staged(repo))
+    assert repo.git("ls-files", "-u") == ""
+
+
 def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
     day.edit("S2", "f", ten(l2="one of it", l5="half done", l8="two"))
     in_shell(day, "S2", add_all(day))
