@@ -64,8 +64,7 @@ def _look(
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):
         return {}
-    theirs = set[bytes]() if is_plain or among is not None else _of_a_person_s(ctx, family, what)
-    if theirs is None:
+    if not is_plain and among is None and not _is_a_person_s(ctx, family, what):
         return {}
     head = refs.read_head(ctx.repo)
     now = {
@@ -96,20 +95,17 @@ def _look(
     open_now = set(index.unmerged(ctx.repo.git, ctx.repo.root)) if is_gone else set[bytes]()
     for path, (there, was) in list(out.items()):
         is_settled = isinstance(was, Stages) and (there is None or not operation.has_marks(ctx, path, there))
-        is_left = path in theirs and not isinstance(was, Stages)
         is_asked = (among is None or path in among) and path not in open_now
-        if there == was or is_settled or is_left or not is_asked:
+        if there == was or is_settled or not is_asked:
             del out[path]
     gone = {path: was for path, (_, was) in out.items() if path not in now and isinstance(was, Entry)}
     kept = _stashed(ctx, gone) if gone else set[bytes]()
     return {path: one for path, one in out.items() if path not in kept}
 
 
-def _of_a_person_s(ctx: Context, family: Sequence[str], what: str | None) -> set[bytes] | None:
-    """The paths of an operation in which these sessions have no part; None for another one."""
-    if what not in operation.TOLD_BY or operation.has_part_in(ctx, family, what):
-        return None
-    return operation.touched(ctx, what)
+def _is_a_person_s(ctx: Context, family: Sequence[str], what: str | None) -> bool:
+    """Tell whether an operation is under way in which these sessions have no part."""
+    return what in operation.TOLD_BY and not operation.has_part_in(ctx, family, what)
 
 
 def put_back(layout: Layout, family: Container[str]) -> dict[bytes, Entry | None]:

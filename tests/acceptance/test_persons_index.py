@@ -173,30 +173,23 @@ def test_a_persons_conflict_that_an_agent_staged_is_there_again(
     assert "<<<<<<<" in (repo.root / "f").read_text()
 
 
-def test_what_a_step_of_a_persons_rebase_stages_while_an_agent_s_command_runs_stays(empty_repo: Repo) -> None:
-    """The command saw it come into the index, as if it had staged it."""
+def test_what_a_person_s_merge_staged_is_as_the_person_had_it(empty_repo: Repo) -> None:
+    """He went on with a file that git merged; an agent's add and reset of it are taken back."""
     repo = narrowing(empty_repo)
     repo.start("S1")
-    repo.git("branch", "other")
-    repo.write("f", ten(l2="main's"))
-    repo.commit_all("main's")
-    repo.git("switch", "-q", "other")
-    for word in ("first", "second"):
-        repo.write("f", ten(l2=word))
-        repo.write(word, "his\n")
-        repo.commit_all(word)
-    repo.git("rebase", "main", code=1)
-
-    def goes_on() -> None:
-        repo.git("rebase", "--skip", code=1)
-        repo.edit("S1", "new", "of S1\n")
-        repo.git("add", "new")
-
-    in_shell(repo, "S1", goes_on)
+    in_conflict(repo, "merge")
+    repo.git("merge", "--abort")
+    repo.write("g", ten(l2="his"))
+    repo.git("commit", "-qam", "his g")
+    repo.git("merge", "main", code=1)
+    repo.write("h", ten(l2="needed"))
+    repo.git("add", "h")
+    repo.write("h", ten(l2="needed", l8="half done"))
+    there = repo.git("ls-files", "-s")
+    in_shell(repo, "S1", add_all(repo), lambda: repo.git("rm", "-q", "--cached", "g"))
     stop(repo, "S1")
     repo.ralph("status")
-    assert staged(repo) == ["f", "second"]
-    assert len(repo.git("ls-files", "-u").splitlines()) == 3
+    assert repo.git("ls-files", "-s") == there
 
 
 def test_a_conflict_that_comes_up_while_an_agent_s_command_runs_stays(empty_repo: Repo) -> None:
