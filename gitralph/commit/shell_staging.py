@@ -16,6 +16,7 @@ from gitralph.commit import carryover, operation
 from gitralph.git import history, index, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.git.index import Stages
+from gitralph.git.repository import BISECT
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import hook_git, windows
 from gitralph.hook.shellforms import UNMERGED
@@ -59,7 +60,7 @@ def _look(
     ctx: Context, family: Sequence[str], among: Container[bytes] | None
 ) -> dict[bytes, tuple[Entry | None, Before]]:
     what = ctx.repo.operation()
-    is_plain = what in (None, "a bisect") and not hook_git.is_worded(ctx.repo.git_dir)
+    is_plain = what in (None, BISECT) and not hook_git.is_worded(ctx.repo.git_dir)
     commands = windows.read(ctx.layout) if is_plain and among is None else windows.in_operation(ctx.layout)
     own = [window for window in commands if window.session in family and window.stages]
     if not any(window.staged or (window.closed is None and window.was_staged is not None) for window in own):

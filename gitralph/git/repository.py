@@ -13,6 +13,7 @@ from gitralph.git.run import Git, GitError
 # `git merge-tree --write-tree`, which merges beads without a checkout, came with 2.38.
 OLDEST_GIT = (2, 38)
 MERGE, REBASE, CHERRY_PICK, REVERT = "a merge", "a rebase", "a cherry-pick", "a revert"
+BISECT = "a bisect"
 _STATES = (
     ("MERGE_HEAD", MERGE),
     ("rebase-merge", REBASE),
@@ -22,7 +23,7 @@ _STATES = (
     ("CHERRY_PICK_HEAD", CHERRY_PICK),
     ("REVERT_HEAD", REVERT),
     ("sequencer", "a cherry-pick or revert"),
-    ("BISECT_LOG", "a bisect"),
+    ("BISECT_LOG", BISECT),
 )
 
 

@@ -21,9 +21,10 @@ from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
-from gitralph.git.context import Context
+from gitralph.git.context import Context, refuse_operation
 from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
+from gitralph.git.repository import BISECT
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
 from gitralph.guard import concluding, question, recover_narrowed, whose_commit
@@ -102,6 +103,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if doing is not None and not amends:
         concluding.refuse(ctx, doing)
         return []
+    if ctx.repo.operation() == BISECT:  # on no branch: `git bisect reset` would leave the commit behind
+        restage.due(ctx, question.own(ctx) or "")
+        refuse_operation(ctx, "committed")
     cleanup.unless_busy(ctx)
     _again(ctx, git)
     staged = question.staged(ctx)

@@ -6,6 +6,7 @@ index. In the mode ``narrow`` the module ``narrow`` makes the commit; where an o
 """
 
 import difflib
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.commit import guard_script
 from gitralph.commit.preview import preview
-from gitralph.decide import persons
+from gitralph.decide import pathspecs, persons
 from gitralph.decide.path_texts import line_set
 from gitralph.decide.request import Draft, Request
 from gitralph.git import history, hunks, refs, squashed, uncommitted
@@ -147,25 +148,37 @@ def _was_staged_before(ctx: Context, made: Draft, path: bytes, entry: Entry | No
     return bool(own) and own.isdisjoint(line_set(ctx.repo.objects.raw(entry.oid)[1]))
 
 
-def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], others: Sequence[str]) -> list[GuardedPath]:
-    """Uncommitted lines of sessions in new files that had stood in files which go: the commit moves these."""
-    gone = [path for path, entry in staged.items() if entry is None]
+def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], own: str | None) -> list[GuardedPath]:
+    """Uncommitted lines of sessions from files which go or are gone: the commit has them elsewhere."""
     base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
+    gone = [path for path, entry in staged.items() if entry is None]
+    root = os.fsencode(ctx.repo.root)
+    left = (path for path in pathspecs.recorded(ctx) if path not in staged and base.lookup_safe(path) is None)
+    gone += [path for path in left if not os.path.lexists(os.path.join(root, path))]
+    others = _others(ctx, gone, own) if gone else []
     found = ((path, entry) for path, entry in staged.items() if entry is not None and entry.mode in FILES)
-    new = [(path, entry) for path, entry in found if base.lookup_safe(path) is None] if gone else []
-    texts = {path: line_set(ctx.repo.objects.raw(entry.oid)[1]) for path, entry in new}
+    texts = {path: _text(ctx, entry) - _text(ctx, base.lookup_safe(path)) for path, entry in found if others}
     for path, state in path_records.states_of(ctx.layout, texts).items():
-        texts[path] -= persons.lines_of_sessions(
-            ctx.layout, state
-        ).keys()  # these are found at the path itself
+        here = persons.lines_of_sessions(ctx.layout, state)
+        texts[path] -= here.keys()  # these are found at the path itself
     counts = Counter[tuple[bytes, str]]()
     for state in path_records.states_of(ctx.layout, gone).values() if texts else ():
-        brought, old = persons.lines_of_sessions(ctx.layout, state), base.lookup_safe(state.path)
-        known = line_set(ctx.repo.objects.raw(old.oid)[1]) if old is not None and old.mode in FILES else set()
-        for path, lines in texts.items():
-            whose = [brought[line] for line in lines - known if line in brought]
+        brought = persons.lines_of_sessions(ctx.layout, state)
+        came = {path: lines & brought.keys() for path, lines in texts.items()}
+        if not any(came.values()):
+            continue
+        head = refs.read_head(ctx.repo)
+        known = _text(ctx, base.lookup_safe(state.path) or history.last_held(ctx.repo, head.oid, state.path))
+        for path, lines in came.items():
+            whose = [brought[line] for line in lines - known]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
+
+
+def _text(ctx: Context, entry: Entry | None) -> set[bytes]:
+    """The lines of a plain file."""
+    is_file = entry is not None and entry.mode in FILES
+    return line_set(ctx.repo.objects.raw(entry.oid)[1]) if entry is not None and is_file else set()
 
 
 def own(ctx: Context) -> str | None:
@@ -184,7 +197,7 @@ def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     brought = squashed.entries(ctx.repo)
     found = {path: entry for path, entry in staged(ctx).items() if brought.get(path, "") != entry}
     others = _others(ctx, sorted(found), own)
-    out = _moved_along(ctx, found, others) if others else []
+    out = _moved_along(ctx, found, own)
     for session in others:
         _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
         try:

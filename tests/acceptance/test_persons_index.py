@@ -762,3 +762,21 @@ def test_what_another_agent_had_staged_does_not_come_back_after_its_turn(
     for name in order.split():
         stop(repo, name)
     assert repo.git("status", "--porcelain").split("\n") == [" M f", " M g"]
+
+
+def test_no_plain_commit_of_an_agent_goes_onto_the_commit_that_a_person_bisects(empty_repo: Repo) -> None:
+    """It would be on no branch, and neither there nor on disk after `git bisect reset`."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    for word in ("one", "two", "three"):
+        repo.write("h", word)
+        repo.commit_all(word)
+    repo.git("bisect", "start", "HEAD", "HEAD~3")
+    at = repo.head()
+    repo.edit("S1", "f", ten(l2="one"))
+    in_shell(repo, "S1", add_all(repo), commits(repo, code=1))
+    assert repo.head() == at
+    assert staged(repo) == []
+    repo.git("bisect", "reset")
+    in_shell(repo, "S1", add_all(repo), commits(repo))
+    assert repo.changes() == {"f": "M"}

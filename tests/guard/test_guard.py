@@ -128,6 +128,22 @@ def test_it_finds_lines_in_a_file_that_the_commit_moves(guarded: Repo, environ: 
     assert commit(guarded, environ) == ""
 
 
+def test_it_finds_lines_of_a_file_that_an_earlier_commit_moved(
+    guarded: Repo, environ: dict[str, str]
+) -> None:
+    """What that commit had is HEAD's, also where an equal line comes into another file."""
+    guarded.edit("S1", "g", "by the session, committed\n")
+    guarded.commit("S1", checked=False)
+    guarded.edit("S1", "f", changed(5, 8))
+    guarded.git("mv", "f", "moved")
+    guarded.git("rm", "-q", "g")
+    commit(guarded, environ)
+    guarded.write("more", "by the session, committed\n")
+    guarded.git("add", "-A")
+    said = commit(guarded, environ).partition("\n")[0]
+    assert said == TAKES.replace("'f'", "'moved'")
+
+
 def test_it_counts_lines_once_that_a_session_wrote_to_another_file(
     guarded: Repo, environ: dict[str, str]
 ) -> None:
