@@ -71,13 +71,15 @@ class _Finder:
         filtered = hook_git.filtered(*asked, list(paths.values()), self.environ, self.deadline)
         plain = [name for name in paths if filtered is not None and paths[name] not in filtered]
         self.texts = hook_git.texts(*asked, self._wanted(rows, paths, plain), self.environ, self.deadline)
-        stashed = self._stashed(plain)
+        stashed = self._stashed(list(paths))
         out = list[Made]()
         for name, form in rows:
             if name in plain and self._is_carried(name, paths[name], form):
                 self.gits.add(name)
                 continue
-            one = self._made(name, paths[name], form, name in plain)
+            is_plain = name in plain
+            # nor is one that of a stash's blob, so it may be git's
+            one = self._made(name, paths[name], form, is_plain) if is_plain or name not in stashed else None
             if one is None and form.after is None and form.base:
                 continue  # it is as in HEAD
             if one is None:
@@ -212,8 +214,10 @@ class _Finder:
         after = self.texts.get((form.base or "", path)) if is_head else self.after.texts.get(oid or "")
         known, before = self._before(name, path, form, after)
         tracked = bool(form.base) or name in self.look.moved
-        # no text of a filtered file is that of its blob
-        is_told = known and (is_plain or not tracked) and (after is not None or not there)
+        # no text of a filtered file is that of its blob; but two that lay on disk tell of each other
+        is_bare = is_plain or not tracked
+        is_bare = is_bare or (form.before not in (None, _ABSENT) and name not in self.look.moved)
+        is_told = known and is_bare and (after is not None or not there)
         if not is_told and (form.before is not None or not form.base or name in self.look.moved):
             return None
         one = Made(path, form, (before, after) if is_told else None, tracked)

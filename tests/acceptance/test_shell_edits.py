@@ -449,6 +449,36 @@ def test_no_configured_program_runs(repo: Repo, tmp_path: Path, name: str) -> No
     assert "n.bin" in kept
 
 
+def _notebook(repo: Repo) -> None:
+    """A filter that drops outputs; git does not know yet that the file is clean, and hooks run no filter."""
+    repo.git("config", "filter.strip.clean", "sed /^out:/d")
+    repo.git("config", "filter.strip.smudge", "cat")
+    repo.write(".gitattributes", "*.nb filter=strip\n")
+    repo.write("n.nb", "in: 1\nout: 1\nin: 2\nout: 2\n")
+    repo.commit_all("notebook")
+    os.utime(repo.file("n.nb"), (1, 1))
+
+
+def test_a_filtered_file_that_only_one_sessions_shell_changed_is_its_own(repo: Repo) -> None:
+    _notebook(repo)
+    shells.run(repo, "S1", "sed -i 's/in: 2/in: 2 of S1/' n.nb")
+    assert repo.commit("S1").paths == {"n.nb": "M"}
+    assert repo.blob("n.nb").decode() == "in: 1\nin: 2 of S1\n"
+    shells.run(repo, "S2", "sed -i 's/in: 1/in: 1 of S2/' n.nb")
+    repo.write("n.nb", "in: 1 of S2\nin: 2 of S1\nin: a person's\n")
+    assert repo.commit("S2", code=4).left == {"n.nb": "filtered"}
+
+
+def test_what_a_stash_brings_into_a_filtered_file_is_nobodys(repo: Repo) -> None:
+    _notebook(repo)
+    repo.write("n.nb", "in: 1\nin: 2\nin: a person's\n")
+    repo.git("stash", "-q")
+    os.utime(repo.file("n.nb"), (1, 1))
+    shells.run(repo, "S1", "git stash pop -q")
+    assert "a person's" in repo.file("n.nb").read_text()
+    assert repo.commit("S1").commit is None
+
+
 def test_a_budget_for_git(repo: Repo, tmp_path: Path) -> None:
     """A git that hangs is killed, and the command goes on."""
     from gitralph.hook import hook_git
