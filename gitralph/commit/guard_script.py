@@ -187,7 +187,8 @@ def is_gone(folder: str) -> bool:
         return not holds(_content(f"{hook}.legacy"))
     above, name = os.path.split(folder.rstrip("/"))
     if name == "_":  # husky 9 runs the file of that name in the folder above
-        return not holds(_content(f"{above}/{NAME}"))
+        theirs = _content(f"{above}/{NAME}")
+        return not (holds(theirs) or b"ralph" in theirs or b"hooks/" in theirs)
     return b"lefthook" in data
 
 

@@ -21,6 +21,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.hook import hook_git, windows
 from gitralph.hook.shellforms import UNMERGED
 from gitralph.hook.windows import AS_HEAD, Index, Window
+from gitralph.records import path_records
 
 _SECONDS = 5.0
 
@@ -92,16 +93,35 @@ def _look(
             if then is not None and isinstance(was, Entry) and before != AS_HEAD and not is_same(then, path):
                 was = _carried(ctx, history.entry_at(ctx.repo, then, path), reader.entry(path), was, there)
             out[path] = there, was
-    is_gone = any(there is None for there, _ in out.values())
-    open_now = set(index.unmerged(ctx.repo.git, ctx.repo.root)) if is_gone else set[bytes]()
+    open_now = set(index.unmerged(ctx.repo.git, ctx.repo.root)) if out else set[bytes]()
     for path, (there, was) in list(out.items()):
-        is_settled = isinstance(was, Stages) and (there is None or not operation.has_marks(ctx, path, there))
         is_asked = (among is None or path in among) and path not in open_now
-        if there == was or is_settled or not is_asked:
+        if there == was or (isinstance(was, Stages) and _is_settled(ctx, path, there, was)) or not is_asked:
             del out[path]
+    if not is_plain and among is None:
+        out = _of_its_own(ctx, family, out, bool(open_now))
     gone = {path: was for path, (_, was) in out.items() if path not in now and isinstance(was, Entry)}
     kept = _stashed(ctx, gone) if gone else set[bytes]()
     return {path: one for path, one in out.items() if path not in kept}
+
+
+def _is_settled(ctx: Context, path: bytes, there: Entry | None, stages: Stages) -> bool:
+    """Tell whether what is staged is no conflict any more: one side as it is, or a text without marks."""
+    return there is None or there in stages or not operation.has_marks(ctx, path, there)
+
+
+def _of_its_own(
+    ctx: Context, family: Sequence[str], found: dict[bytes, tuple[Entry | None, Before]], is_open: bool
+) -> dict[bytes, tuple[Entry | None, Before]]:
+    """What is put back in a person's operation: conflicts, and while one is open what is the agent's own.
+
+    Of the rest he may have staged some while the command ran, and once all is settled the agent may have been
+    asked to mend something.
+    """
+    stages = {path for path, (_, was) in found.items() if isinstance(was, Stages)}
+    states = path_records.states_of(ctx.layout, sorted(set(found) - stages)) if is_open or stages else {}
+    own = {path for path, state in states.items() if not state.owners().isdisjoint(family)}
+    return {path: one for path, one in found.items() if path in stages or path in own}
 
 
 def _is_a_person_s(ctx: Context, family: Sequence[str], what: str | None) -> bool:
@@ -159,7 +179,8 @@ def _staged(
         for path, was, after in rows:
             if was in (after, UNMERGED):  # the stages are not known
                 continue
-            if path not in last or last[path] != was:  # a person staged something in between
+            # a person staged something in between, or a conflict came up
+            if path not in last or last[path] != was or _stages(was):
                 before[path] = was, window.head
             last[path] = after
     return {path: before[path] for path, form in last.items() if now.get(path, AS_HEAD) == form}

@@ -14,8 +14,28 @@ from gitralph.base import files
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
 
-# What belongs to the repository as a whole (gitrepository-layout(5)); `info` has attributes and excludes.
-_SHARED = ("objects", "info", "lfs", "shallow")
+# What each worktree has of its own (gitrepository-layout(5)), what is made here, and the state of git ralph.
+# All else belongs to the repository as a whole: objects, excludes, the files and keys of other tools.
+_OWN = frozenset(
+    [
+        *(
+            "HEAD",
+            "index",
+            "refs",
+            "packed-refs",
+            "reftable",
+            "config",
+            "config.worktree",
+            "logs",
+            "worktrees",
+        ),
+        *("modules", "commondir", "gitdir", "locked", "rebase-merge", "rebase-apply", "sequencer"),
+        *("COMMIT_EDITMSG", "TAG_EDITMSG", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "SQUASH_MSG", "AUTO_MERGE"),
+        "ralph-sessions",
+    ]
+)
+_OWN_ENDS = ("_HEAD", ".lock", ".pid")
+_OWN_STARTS = ("BISECT_", "sharedindex.")
 # A hook that pops what it had not stashed, since there was nothing to stash, must not get the user's.
 _STASH = b"refs/stash"
 
@@ -35,11 +55,16 @@ def lay_out(ctx: Context, folder: str, head: Head, excludes: str) -> str:
     os.makedirs(made, exist_ok=True)
     for name in set(os.listdir(made)) - {"index"}:
         _remove(f"{made}/{name}")
-    for name in _SHARED:
-        if os.path.lexists(f"{common}/{name}"):
+    for name in set(os.listdir(common)) - _OWN:
+        if not name.endswith(_OWN_ENDS) and not name.startswith(_OWN_STARTS):
             os.symlink(f"{common}/{name}", f"{made}/{name}")
     os.mkdir(f"{made}/refs")
-    files.write_whole(f"{made}/packed-refs", _refs(ctx, head))
+    packed, links = _refs(ctx, head)
+    files.write_whole(f"{made}/packed-refs", packed)
+    for ref, target in links.items():
+        path = f"{made}/{os.fsdecode(ref)}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        files.write_whole(path, b"ref: " + target + b"\n")
     files.write_whole(f"{made}/config", _config(ctx, folder, excludes))
     on = f"ref: {head.ref}" if head.ref else head.oid or ""
     files.write_whole(f"{made}/HEAD", os.fsencode(on) + b"\n")
@@ -62,15 +87,16 @@ def _remove(path: str) -> None:
             os.unlink(path)
 
 
-def _refs(ctx: Context, head: Head) -> bytes:
-    """The user's refs as a file of packed refs, the branch at the commit's parent."""
-    rows = ctx.git.run("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    found = dict(row.rsplit(b" ", 1) for row in rows)
-    found.pop(_STASH, None)
+def _refs(ctx: Context, head: Head) -> tuple[bytes, dict[bytes, bytes]]:
+    """The user's refs as a file of packed refs, the branch at the commit's parent; and his symbolic refs."""
+    rows = ctx.git.run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)").splitlines()
+    parts = [row.split(b"\0") for row in rows if not row.startswith(_STASH + b"\0")]
+    found = {name: oid for name, oid, link in parts if not link}
     if head.ref and head.oid:  # others may have committed since
         found[os.fsencode(head.ref)] = head.oid.encode()
     lines = (b"%s %s\n" % (oid, name) for name, oid in sorted(found.items()))
-    return b"# pack-refs with: sorted \n" + b"".join(lines)
+    links = {name: link for name, _, link in parts if link}
+    return b"# pack-refs with: sorted \n" + b"".join(lines), links
 
 
 def _config(ctx: Context, folder: str, excludes: str) -> bytes:
@@ -79,11 +105,17 @@ def _config(ctx: Context, folder: str, excludes: str) -> bytes:
     Nothing may delete objects here: what only the user's reflogs, stash or other worktrees hold looks
     unreachable (``extensions.preciousObjects``, gitrepository-layout(5)).
     """
-    return os.fsencode(
+    config = ctx.repo.common_dir + "/config"
+    with open(config, "rb") as file:
+        theirs = file.read()
+    # `git config --local` follows no include. But a relative one is meant from its own file, and a backend
+    # for refs is not ours.
+    if b"[include" in theirs.lower() or ctx.repo.uses_reftable:
+        theirs = os.fsencode(f"[include]\n\tpath = {_quoted(config)}\n")
+    return theirs + os.fsencode(
+        f"\n[include]\n\tpath = {_quoted(ctx.repo.git_dir + '/config.worktree')}\n"
         "[core]\n\trepositoryFormatVersion = 1\n"
-        f"[extensions]\n\tpreciousObjects = true\n"
-        f"[include]\n\tpath = {_quoted(ctx.repo.common_dir + '/config')}\n"
-        f"\tpath = {_quoted(ctx.repo.git_dir + '/config.worktree')}\n"
+        "[extensions]\n\tpreciousObjects = true\n"
         f"[core]\n\tbare = false\n\tworktree = {_quoted(folder)}\n\texcludesFile = {_quoted(excludes)}\n"
         "\tfsmonitor = false\n\tsparseCheckout = false\n\tlogAllRefUpdates = false\n"
         "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"

@@ -343,7 +343,17 @@ def _commit(asked: _Asked) -> Iterator[Discard]:
         "-m --message -F --file -C --reuse-message -c --reedit-message -t --template --author --date "
         "--fixup --squash --trailer --cleanup"
     )
-    if asked.has("--dry-run", "-p", "--patch", "--interactive", "-h", "--help", "--pathspec-from-file"):
+    if asked.has(
+        "-n",
+        "--no-verify",
+        "--dry-run",
+        "-p",
+        "--patch",
+        "--interactive",
+        "-h",
+        "--help",
+        "--pathspec-from-file",
+    ):
         return
     if not _is_unguarded(asked):
         return

@@ -154,7 +154,8 @@ def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], own: str | Non
     gone = [path for path, entry in staged.items() if entry is None]
     root = os.fsencode(ctx.repo.root)
     left = (path for path in pathspecs.recorded(ctx) if path not in staged and base.lookup_safe(path) is None)
-    gone += [path for path in left if not os.path.lexists(os.path.join(root, path))]
+    before = {path for path in left if not os.path.lexists(os.path.join(root, path))}
+    gone += before
     others = _others(ctx, gone, own) if gone else []
     found = ((path, entry) for path, entry in staged.items() if entry is not None and entry.mode in FILES)
     texts = {path: _text(ctx, entry) - _text(ctx, base.lookup_safe(path)) for path, entry in found if others}
@@ -169,10 +170,18 @@ def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], own: str | Non
             continue
         head = refs.read_head(ctx.repo)
         known = _text(ctx, base.lookup_safe(state.path) or history.last_held(ctx.repo, head.oid, state.path))
+        if state.path in before:  # where an earlier commit moved it, most of it stands there
+            came = {
+                path: lines for path, lines in came.items() if known and _is_most(ctx, known, staged[path])
+            }
         for path, lines in came.items():
             whose = [brought[line] for line in lines - known]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
+
+
+def _is_most(ctx: Context, known: set[bytes], entry: Entry | None) -> bool:
+    return 2 * len(known & _text(ctx, entry)) >= len(known)
 
 
 def _text(ctx: Context, entry: Entry | None) -> set[bytes]:

@@ -535,6 +535,7 @@ def test_a_plain_commit_is_denied_where_the_guard_was_taken_away(mixed: Repo, co
         "git add own && git commit -m x",
         "git add -n . && git commit -m x",
         "git commit -a --dry-run",
+        "git commit -an -m x",
         "git commit -a --help",
         "git -c core.hooksPath=.g commit -am x",
         "git -C / commit -am x",
@@ -613,8 +614,9 @@ DISPATCHER = '#!/bin/sh\nexec "$(git rev-parse --git-common-dir)/hooks/pre-commi
         (LEFTHOOK, True),
         (DISPATCHER, False),
         ("husky 8", False),
+        ("husky calls", False),
     ],
-    ids=["no permission", "pre-commit", "pre-commit, no guard", "lefthook", "dispatcher", "husky 8"],
+    ids=["no permission", "pre-commit", "no guard", "lefthook", "dispatcher", "husky 8", "husky calls"],
 )
 def test_only_who_surely_runs_no_guard_is_taken_for_that(mixed: Repo, how: str, denied: bool) -> None:
     """A hook that nobody knows may run any file: then git's own hooks have the last word."""
@@ -622,8 +624,9 @@ def test_only_who_surely_runs_no_guard_is_taken_for_that(mixed: Repo, how: str, 
     hook = mixed.git_dir / "hooks/pre-commit"
     if how == "no permission":
         hook.chmod(0o644)
-    elif how == "husky 8":
-        mixed.write(".husky/pre-commit", hook.read_text())
+    elif how.startswith("husky"):
+        calls = "sh .git/hooks/pre-commit\n"
+        mixed.write(".husky/pre-commit", calls if how == "husky calls" else hook.read_text())
         _husky(mixed)
     else:
         end = ".old" if how == LEFTHOOK else ".legacy"

@@ -215,6 +215,29 @@ def test_a_linked_worktree_of_an_older_version_is_taken_away(repo: Repo) -> None
     assert (repo.state / "scratch/main-0.git/HEAD").exists()
 
 
+def test_what_a_hook_asks_of_the_repository_is_there_in_the_scratch_worktree(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """The default branch, the settings of the repository itself, and what other tools keep, as a key."""
+    repo.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    repo.git("config", "project.ticket", "ABC-7")
+    (repo.git_dir / "keys").mkdir()
+    (repo.git_dir / "keys/default").write_text("a key\n")
+    seen = tmp_path / "seen"
+    asked = (
+        "git rev-parse --abbrev-ref origin/HEAD",
+        "git config --local project.ticket",
+        'cat "$(git rev-parse --git-common-dir)/keys/default"',
+        "git config --get-all core.bare",
+    )
+    _hook(repo, "pre-commit", f"{{ {'; '.join(asked)}; }} > '{seen}'")
+    repo.write("dirt", "untracked\n")
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    assert seen.read_text().splitlines() == ["origin/main", "ABC-7", "a key", "false", "false"]
+
+
 def test_settings_reach_a_hook_in_the_scratch_worktree(repo: Repo, tmp_path: Path) -> None:
     """Those of the repository, of a linked worktree, by branch, and with what no name of a folder has."""
     extra, seen = tmp_path / "by branch", tmp_path / "seen"

@@ -173,23 +173,55 @@ def test_a_persons_conflict_that_an_agent_staged_is_there_again(
     assert "<<<<<<<" in (repo.root / "f").read_text()
 
 
-def test_what_a_person_s_merge_staged_is_as_the_person_had_it(empty_repo: Repo) -> None:
-    """He went on with a file that git merged; an agent's add and reset of it are taken back."""
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_what_a_person_stages_in_his_merge_while_an_agent_s_command_runs_stays(
+    empty_repo: Repo, is_settled: bool
+) -> None:
+    """The agent's new file goes out again while the conflict is open; then he may have asked for it."""
     repo = narrowing(empty_repo)
     repo.start("S1")
     in_conflict(repo, "merge")
-    repo.git("merge", "--abort")
-    repo.write("g", ten(l2="his"))
-    repo.git("commit", "-qam", "his g")
-    repo.git("merge", "main", code=1)
-    repo.write("h", ten(l2="needed"))
-    repo.git("add", "h")
-    repo.write("h", ten(l2="needed", l8="half done"))
-    there = repo.git("ls-files", "-s")
-    in_shell(repo, "S1", add_all(repo), lambda: repo.git("rm", "-q", "--cached", "g"))
+    if is_settled:
+        repo.write("f", ten(l2="settled"))
+        repo.git("add", "f")
+    repo.edit("S1", "new", "of S1\n")
+    repo.write("h", STAGED)
+    in_shell(repo, "S1", lambda: repo.git("add", "new"), lambda: repo.git("add", "h"))
     stop(repo, "S1")
     repo.ralph("status")
-    assert repo.git("ls-files", "-s") == there
+    assert repo.git("show", ":h") + "\n" == STAGED
+    assert ("new" in staged(repo)) == is_settled
+    assert bool(repo.git("ls-files", "-u")) != is_settled
+
+
+def test_a_conflict_that_came_up_in_one_command_and_was_staged_in_the_next_is_there_again(
+    empty_repo: Repo,
+) -> None:
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    found = list[str]()
+    in_shell(repo, "S1", lambda: found.append(in_conflict(repo, "stash")))
+    in_shell(repo, "S1", add_all(repo))
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert [repo.git("ls-files", "-u")] == found
+
+
+def test_a_side_of_a_conflict_that_an_agent_takes_as_it_is_is_settled(empty_repo: Repo) -> None:
+    """Also where it shows marks, as a page about conflicts does."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    marks = "<<<<<<< ours\n=======\n>>>>>>> theirs\n"
+    repo.write("f", marks + ten(l2="stashed"))
+    repo.git("stash", "-q")
+    repo.write("f", ten(l1="other", l2="other"))
+    repo.commit_all("other")
+    repo.git("stash", "pop", code=1)
+    in_shell(repo, "S1", lambda: repo.git("checkout", "--theirs", "f"), add_all(repo))
+    stop(repo, "S1")
+    repo.ralph("status")
+    assert repo.git("ls-files", "-u") == ""
+    assert repo.git("show", ":f").startswith("<<<<<<<")
 
 
 def test_a_conflict_that_comes_up_while_an_agent_s_command_runs_stays(empty_repo: Repo) -> None:

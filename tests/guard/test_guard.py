@@ -144,6 +144,25 @@ def test_it_finds_lines_of_a_file_that_an_earlier_commit_moved(
     assert said == TAKES.replace("'f'", "'moved'")
 
 
+@pytest.mark.parametrize("committed", [False, True])
+def test_lines_like_those_of_a_file_that_is_gone_and_was_no_model_pass(
+    guarded: Repo, environ: dict[str, str], committed: bool
+) -> None:
+    """A session's scratch file, or one that somebody deleted: another file may have such lines as well."""
+    if committed:
+        guarded.write("old", changed(1, word="old"))
+        guarded.commit_all("old")
+        guarded.edit("S1", "old", changed(1, word="old") + "import os\n")
+        (guarded.root / "old").unlink()
+        guarded.git("commit", "-qam", "gone", env={"RALPH_GUARD": "0"})
+    else:
+        guarded.edit("S1", "old", "import os\nimport sys\n")
+        guarded.delete("S1", "old")
+    guarded.write("mine", "import os\nimport sys\n")
+    guarded.git("add", "mine")
+    assert commit(guarded, environ) == ""
+
+
 def test_it_counts_lines_once_that_a_session_wrote_to_another_file(
     guarded: Repo, environ: dict[str, str]
 ) -> None:
