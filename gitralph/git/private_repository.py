@@ -89,8 +89,8 @@ def _remove(path: str) -> None:
 
 def _refs(ctx: Context, head: Head) -> tuple[bytes, dict[bytes, bytes]]:
     """The user's refs as a file of packed refs, the branch at the commit's parent; and his symbolic refs."""
-    rows = ctx.git.run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)").splitlines()
-    parts = [row.split(b"\0") for row in rows if not row.startswith(_STASH + b"\0")]
+    rows = ctx.git.run("for-each-ref", "--format=%(refname) %(objectname) %(symref)").splitlines()
+    parts = [row.split(b" ") for row in rows if not row.startswith(_STASH + b" ")]
     found = {name: oid for name, oid, link in parts if not link}
     if head.ref and head.oid:  # others may have committed since
         found[os.fsencode(head.ref)] = head.oid.encode()

@@ -842,7 +842,7 @@ _NO_AGENT = frozenset(
     ]
 )
 # git's own option, as we call git.
-_TO_GIT = frozenset(["tasks.fleet.trial._push_all", "tasks.fleet.wire.Wire.push"])
+_TO_GIT = frozenset(["guard.discards._commit", "tasks.fleet.trial._push_all", "tasks.fleet.wire.Wire.push"])
 
 
 def _is_text(node: ast.AST) -> bool:
