@@ -4,11 +4,7 @@ The work itself is done by the module that wrote the intent, see ``records.inten
 by ``commit.land``.
 """
 
-import contextlib
-import os
-import shutil
-
-from gitralph.base import files, locks, process
+from gitralph.base import files, folders, locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import guard_script
@@ -37,7 +33,7 @@ def under_lock(ctx: Context) -> list[str]:
     if ctx.config.get("ralph.guard") == guard_script.NARROW and dead_locks.any_lock(ctx.repo):
         dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):
-        _remove(path)
+        folders.remove(path)
     return finished
 
 
@@ -46,11 +42,3 @@ def dead_work(layout: Layout) -> list[str]:
     pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in files.names(layout.tmp)]
     # A process id that is used again only keeps a dead folder a little longer.
     return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not process.exists(int(pid))]
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)

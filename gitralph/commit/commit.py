@@ -337,8 +337,8 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         return copy, index_plan.IndexPlan()  # somebody removed the index, so no entry of it is to be kept
     # git commits nothing while an entry has conflict stages, not even other paths. Neither do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
-    if not made.by_person:  # what an agent's `git add -A` took out of a conflict is put back there
-        unmerged = unmerged or shell_staging.unsettled(ctx, made.family)
+    agents, unsettled = ({}, []) if made.by_person else shell_staging.of(ctx, made.family)
+    unmerged = unmerged or unsettled  # what an agent's `git add -A` took out of a conflict is put back there
     if unmerged:
         left = tuple(Left(path, decision.UNMERGED, Why(Kind.UNMERGED)) for path in unmerged)
         raise Refused(
@@ -346,7 +346,6 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             *ways_out.unmerged(ctx, unmerged),
             left=left,
         )
-    agents = {} if made.by_person else shell_staging.of(ctx, made.family)
     there = index.entries(ctx.git, copy, ctx.repo.root, {*made.entries, *agents})
     staged = _without_agents(there, agents)
     facts = index_plan.IndexFacts(
@@ -411,7 +410,7 @@ def given_back(
     these paths, and in ``more``, as far as it takes them.
     """
     copy, after = _index_plan(ctx, bench, made)
-    agents = shell_staging.of(ctx, made.family)
+    agents, _ = shell_staging.of(ctx, made.family)
     agents = {p: one for p, one in agents.items() if p not in {left.path for left in after.conflicts}}
     back = {path: one.before for path, one in agents.items()}
     there = index.entries(ctx.git, copy, ctx.repo.root, agents)

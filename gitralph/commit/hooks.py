@@ -2,8 +2,7 @@
 
 Hooks see a temporary full index that holds the commit's tree. Where somebody else has changes in this
 worktree, they run in a scratch worktree at that tree, on a branch of the same name in a repository of its
-own. Hooks that stash run ``checkout`` and would
-otherwise destroy what others write meanwhile.
+own. Hooks that stash run ``checkout`` and would otherwise destroy what others write meanwhile.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from gitralph.base import files, jsonline, locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import land, shell_staging
-from gitralph.commit.shell_staging import Before
+from gitralph.commit.shell_staging import Had
 from gitralph.git import index, refs, uncommitted
 from gitralph.git.context import Context
 from gitralph.hook import record, sessionfile, shellcalls, windows
@@ -29,7 +29,7 @@ def due(ctx: Context, session: str) -> None:
 
     Never fails the command that calls it.
     """
-    if not shell_staging.before(ctx, path_records.family(ctx.layout, session)):
+    if not shell_staging.had(ctx, path_records.family(ctx.layout, session)):
         return
     intents.write(ctx.layout, Restaging(ctx.repo.git_dir, ctx.layout.token, session))
     with contextlib.suppress(OSError, RalphError), locks.hold(ctx.layout, locks.COMMIT, wait=0):
@@ -54,21 +54,19 @@ def at_once(ctx: Context, session: str, paths: Container[bytes]) -> list[bytes]:
     """
     family, prepared = path_records.family(ctx.layout, session), f"{ctx.layout.tmp}/{os.getpid()}.restaged"
     with locks.hold(ctx.layout, locks.COMMIT):
-        return sorted(_exchange(ctx, prepared, lambda: shell_staging.before(ctx, family, paths)) or ())
+        return sorted(_exchange(ctx, prepared, lambda: shell_staging.had(ctx, family, paths)) or ())
 
 
 def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
     """Put the index entries back; False where git holds the index, or where it kept moving."""
     prepared = f"{ctx.layout.tmp}/{todo.prepared['index']}"
-    if _exchange(ctx, prepared, lambda: shell_staging.before(ctx, family)) is None:
+    if _exchange(ctx, prepared, lambda: shell_staging.had(ctx, family)) is None:
         return False
     mark(ctx, ctx.layout, family)
     return True
 
 
-def _exchange(
-    ctx: Context, prepared: str, look: Callable[[], dict[bytes, Before]]
-) -> dict[bytes, Before] | None:
+def _exchange(ctx: Context, prepared: str, look: Callable[[], dict[bytes, Had]]) -> dict[bytes, Had] | None:
     """Put back what a look finds, by way of the prepared file; None where git holds or moves the index."""
     lock = f"{ctx.repo.index}.lock"
     if index.is_ours(lock, prepared):

@@ -33,22 +33,21 @@ class PutBack(NamedTuple):
     before: Entry | None
 
 
-Before = Entry | Stages | None
+Had = Entry | Stages | None
 """What the index had of a path; None where it had nothing."""
 
 
-def of(ctx: Context, family: Sequence[str]) -> dict[bytes, PutBack]:
-    """What these sessions' commands staged and what is still staged so."""
+def of(ctx: Context, family: Sequence[str]) -> tuple[dict[bytes, PutBack], list[bytes]]:
+    """What these sessions' commands staged and what is still staged so.
+
+    Beside it the paths in conflict that they staged as they stood, marks and all.
+    """
     found = _look(ctx, family, None)
-    return {path: PutBack(now, was) for path, (now, was) in found.items() if not isinstance(was, Stages)}
+    plain = {path: PutBack(now, was) for path, (now, was) in found.items() if not isinstance(was, Stages)}
+    return plain, sorted(found.keys() - plain.keys())
 
 
-def unsettled(ctx: Context, family: Sequence[str]) -> list[bytes]:
-    """The paths in conflict that these sessions' commands staged as they stood, marks and all."""
-    return sorted(path for path, (_, was) in _look(ctx, family, None).items() if isinstance(was, Stages))
-
-
-def before(ctx: Context, family: Sequence[str], among: Container[bytes] | None = None) -> dict[bytes, Before]:
+def had(ctx: Context, family: Sequence[str], among: Container[bytes] | None = None) -> dict[bytes, Had]:
     """What was in the index of both before.
 
     ``among``: also while git concludes a merge in which these sessions have a part, but of these paths alone,
@@ -59,7 +58,7 @@ def before(ctx: Context, family: Sequence[str], among: Container[bytes] | None =
 
 def _look(
     ctx: Context, family: Sequence[str], among: Container[bytes] | None
-) -> dict[bytes, tuple[Entry | None, Before]]:
+) -> dict[bytes, tuple[Entry | None, Had]]:
     what = ctx.repo.operation()
     is_plain = what in (None, BISECT) and not hook_git.is_worded(ctx.repo.git_dir)
     commands = windows.read(ctx.layout) if is_plain and among is None else windows.in_operation(ctx.layout)
@@ -80,7 +79,7 @@ def _look(
 
     found = _staged(own, now, is_same)
     others = [w for w in commands if w.session not in family and w.closed is None and w.stages]
-    out = dict[bytes, tuple[Entry | None, Before]]()
+    out = dict[bytes, tuple[Entry | None, Had]]()
     put_back = (row for w in commands for row in w.put_back if w.session not in family)
     over = {(row.path, row.after): row.before for row in put_back if row.after != AS_HEAD}
     for path, (before, then) in found.items():
@@ -111,8 +110,8 @@ def _is_settled(ctx: Context, path: bytes, there: Entry | None, stages: Stages) 
 
 
 def _of_its_own(
-    ctx: Context, family: Sequence[str], found: dict[bytes, tuple[Entry | None, Before]], is_open: bool
-) -> dict[bytes, tuple[Entry | None, Before]]:
+    ctx: Context, family: Sequence[str], found: dict[bytes, tuple[Entry | None, Had]], is_open: bool
+) -> dict[bytes, tuple[Entry | None, Had]]:
     """What is put back in a person's operation: conflicts, and while one is open what is the agent's own.
 
     Of the rest he may have staged some while the command ran, and once all is settled the agent may have been

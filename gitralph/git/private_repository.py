@@ -6,36 +6,21 @@ moves nothing of his: a linked worktree shares the branches and the stash. Links
 are how git's own ``contrib/workdir/git-new-workdir`` does it.
 """
 
-import contextlib
 import os
-import shutil
+import re
 
-from gitralph.base import files
+from gitralph.base import files, folders
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
 
 # What each worktree has of its own (gitrepository-layout(5)), what is made here, and the state of git ralph.
 # All else belongs to the repository as a whole: objects, excludes, the files and keys of other tools.
-_OWN = frozenset(
-    [
-        *(
-            "HEAD",
-            "index",
-            "refs",
-            "packed-refs",
-            "reftable",
-            "config",
-            "config.worktree",
-            "logs",
-            "worktrees",
-        ),
-        *("modules", "commondir", "gitdir", "locked", "rebase-merge", "rebase-apply", "sequencer"),
-        *("COMMIT_EDITMSG", "TAG_EDITMSG", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "SQUASH_MSG", "AUTO_MERGE"),
-        "ralph-sessions",
-    ]
+_OWN = re.compile(
+    r"HEAD|.*_HEAD|index|sharedindex\..*|refs|packed-refs|reftable|config|config\.worktree|logs|worktrees|modules|"
+    r"commondir|gitdir|locked|rebase-.*|sequencer|BISECT_.*|MERGE_.*|SQUASH_MSG|AUTO_MERGE|.*_EDITMSG|"
+    r".*\.lock|.*\.pid|ralph-sessions"
 )
-_OWN_ENDS = ("_HEAD", ".lock", ".pid")
-_OWN_STARTS = ("BISECT_", "sharedindex.")
+_KEPT = re.compile(r"index|sharedindex\..*")
 # A hook that pops what it had not stashed, since there was nothing to stash, must not get the user's.
 _STASH = b"refs/stash"
 
@@ -53,10 +38,11 @@ def lay_out(ctx: Context, folder: str, head: Head, excludes: str) -> str:
     made, common = git_dir(folder), ctx.repo.common_dir
     os.makedirs(folder, exist_ok=True)
     os.makedirs(made, exist_ok=True)
-    for name in set(os.listdir(made)) - {"index"}:
-        _remove(f"{made}/{name}")
-    for name in set(os.listdir(common)) - _OWN:
-        if not name.endswith(_OWN_ENDS) and not name.startswith(_OWN_STARTS):
+    for name in os.listdir(made):
+        if not _KEPT.fullmatch(name):
+            folders.remove(f"{made}/{name}")
+    for name in os.listdir(common):
+        if not _OWN.fullmatch(name):
             os.symlink(f"{common}/{name}", f"{made}/{name}")
     os.mkdir(f"{made}/refs")
     packed, links = _refs(ctx, head)
@@ -68,7 +54,7 @@ def lay_out(ctx: Context, folder: str, head: Head, excludes: str) -> str:
     files.write_whole(f"{made}/config", _config(ctx, folder, excludes))
     on = f"ref: {head.ref}" if head.ref else head.oid or ""
     files.write_whole(f"{made}/HEAD", os.fsencode(on) + b"\n")
-    _remove(f"{folder}/.git")
+    folders.remove(f"{folder}/.git")
     files.write_whole(f"{folder}/.git", b"gitdir: " + os.fsencode(made) + b"\n")
     return made
 
@@ -76,15 +62,7 @@ def lay_out(ctx: Context, folder: str, head: Head, excludes: str) -> str:
 def remove(folder: str) -> None:
     """Remove the worktree at ``folder`` and its repository."""
     for path in (folder, git_dir(folder), folder + ".exclude"):
-        _remove(path)
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        folders.remove(path)
 
 
 def _refs(ctx: Context, head: Head) -> tuple[bytes, dict[bytes, bytes]]:

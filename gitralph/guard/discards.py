@@ -1,7 +1,7 @@
 """What a command line would throw away or commit: which of its commands, in which folder, and which paths.
 
 A hook loads this module for a shell command that may be such a one, before it loads the engine. It asks git
-only for aliases and for what revisions mean. What it cannot read it leaves out: hooks fail open.
+for aliases, for what revisions mean, and for the guard. What it cannot read it leaves out: hooks fail open.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _MANY = 2_000
 
 
 class Discard(NamedTuple):
-    """One command that throws something away. ``specs`` are pathspecs seen from ``folder``; none means all.
+    """One command that throws something away, or commits it.
 
+    ``specs`` are pathspecs seen from ``folder``; none means all.
     ``tracked`` and ``untracked`` tell which files. ``shallow``: files in an untracked folder stay.
     ``overlay``: a file that would have no text stays as it is. ``staged``: only paths that are staged.
     """

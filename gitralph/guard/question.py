@@ -149,39 +149,35 @@ def _was_staged_before(ctx: Context, made: Draft, path: bytes, entry: Entry | No
 
 
 def _moved_along(ctx: Context, staged: dict[bytes, Entry | None], own: str | None) -> list[GuardedPath]:
-    """Uncommitted lines of sessions from files which go or are gone: the commit has them elsewhere."""
-    base = history.base_of(ctx.repo, refs.read_head(ctx.repo))
-    gone = [path for path, entry in staged.items() if entry is None]
-    root = os.fsencode(ctx.repo.root)
+    """Uncommitted lines of sessions from files which go or are gone: the commit has them elsewhere.
+
+    What goes with this commit may come in a new file. Of what an earlier commit moved, most stands there.
+    """
+    head = refs.read_head(ctx.repo)
+    base, root = history.base_of(ctx.repo, head), os.fsencode(ctx.repo.root)
+    go = [path for path, entry in staged.items() if entry is None]
     left = (path for path in pathspecs.recorded(ctx) if path not in staged and base.lookup_safe(path) is None)
-    before = {path for path in left if not os.path.lexists(os.path.join(root, path))}
-    gone += before
-    others = _others(ctx, gone, own) if gone else []
-    found = ((path, entry) for path, entry in staged.items() if entry is not None and entry.mode in FILES)
-    texts = {path: _text(ctx, entry) - _text(ctx, base.lookup_safe(path)) for path, entry in found if others}
-    for path, state in path_records.states_of(ctx.layout, texts).items():
+    gone = [path for path in left if not os.path.lexists(os.path.join(root, path))]
+    others = _others(ctx, go + gone, own) if go or gone else []
+    texts = {path: _text(ctx, entry) for path, entry in staged.items() if others}
+    fresh = {path: text - _text(ctx, base.lookup_safe(path)) for path, text in texts.items() if text}
+    for path, state in path_records.states_of(ctx.layout, fresh).items():
         here = persons.lines_of_sessions(ctx.layout, state)
-        texts[path] -= here.keys()  # these are found at the path itself
+        fresh[path] -= here.keys()  # these are found at the path itself
     counts = Counter[tuple[bytes, str]]()
-    for state in path_records.states_of(ctx.layout, gone).values() if texts else ():
-        brought = persons.lines_of_sessions(ctx.layout, state)
-        came = {path: lines & brought.keys() for path, lines in texts.items()}
-        if not any(came.values()):
+    for state in path_records.states_of(ctx.layout, go + gone).values() if fresh else ():
+        brought, is_gone = persons.lines_of_sessions(ctx.layout, state), state.path in gone
+        came = {path: lines & brought.keys() for path, lines in fresh.items()}
+        came = {p: lines for p, lines in came.items() if lines and (is_gone or base.lookup_safe(p) is None)}
+        if not came:
             continue
-        head = refs.read_head(ctx.repo)
         known = _text(ctx, base.lookup_safe(state.path) or history.last_held(ctx.repo, head.oid, state.path))
-        if state.path in before:  # where an earlier commit moved it, most of it stands there
-            came = {
-                path: lines for path, lines in came.items() if known and _is_most(ctx, known, staged[path])
-            }
         for path, lines in came.items():
+            if is_gone and not (known and 2 * len(known & texts[path]) >= len(known)):
+                continue
             whose = [brought[line] for line in lines - known]
             counts.update((path, session) for session in whose if session in others)
     return [GuardedPath(path, session, count) for (path, session), count in counts.items()]
-
-
-def _is_most(ctx: Context, known: set[bytes], entry: Entry | None) -> bool:
-    return 2 * len(known & _text(ctx, entry)) >= len(known)
 
 
 def _text(ctx: Context, entry: Entry | None) -> set[bytes]:

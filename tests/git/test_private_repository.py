@@ -26,8 +26,18 @@ def test_it_stands_on_the_branch_where_the_commit_began(
     monkeypatch.chdir(root)
     ctx = open_context(dict(moved.env))
     folder = str(tmp_path / name / ".git" / "place")
-    made = private_repository.lay_out(ctx, folder, Head("refs/heads/main", began), folder + ".exclude")
+    head = Head("refs/heads/main", began)
+    made = private_repository.lay_out(ctx, folder, head, folder + ".exclude")
+    kept = {f"{made}/{name}" for name in ("index", f"sharedindex.{'1' * 40}")}
+    left = {f"{made}/{name}" for name in ("index.lock", "MERGE_HEAD", "refs/heads/stray")}
+    for path in kept | left:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        Path(path).touch()
+    private_repository.lay_out(ctx, folder, head, folder + ".exclude")
     ctx.repo.close()
+    assert {path for path in kept | left if os.path.lexists(path)} == kept
+    for path in kept:
+        os.unlink(path)
     there = Repo(Path(folder), dict(moved.env))
     assert there.git("rev-parse", "main", "HEAD").split() == [began, began]
     assert there.git("symbolic-ref", "HEAD") == "refs/heads/main"

@@ -144,6 +144,16 @@ def test_it_finds_lines_of_a_file_that_an_earlier_commit_moved(
     assert said == TAKES.replace("'f'", "'moved'")
 
 
+def test_a_line_like_one_of_a_file_that_the_commit_deletes_passes_in_a_file_that_was_there(
+    guarded: Repo, environ: dict[str, str]
+) -> None:
+    """Only a new file may be the deleted one under another name."""
+    guarded.git("rm", "-q", "--cached", "f")
+    guarded.write("g", "g\nnew 5\n")
+    guarded.git("add", "g")
+    assert "in 'g'" not in commit(guarded, environ)
+
+
 @pytest.mark.parametrize("committed", [False, True])
 def test_lines_like_those_of_a_file_that_is_gone_and_was_no_model_pass(
     guarded: Repo, environ: dict[str, str], committed: bool

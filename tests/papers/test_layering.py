@@ -42,7 +42,7 @@ THIRD_PARTY = {
 SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess"}
 FAST = ("base", "hook")
 # They lie in base, and no hook loads them.
-FOR_COMMANDS = {"gitralph.base.locks", "gitralph.base.runner", "gitralph.base.kinds"}
+FOR_COMMANDS = {f"gitralph.base.{name}" for name in ("folders", "kinds", "locks", "runner")}
 # What lines may use of others: it knows no file and no process.
 PURE = {"gitralph.base.ids", "gitralph.base.kinds"}
 # Of a hook alone, for which an agent waits at each edit; json and hashlib it pays for, and what they bring.
