@@ -94,6 +94,20 @@ def test_a_commit_of_nothing_names_what_nobody_recorded(repo: Repo) -> None:
     assert repo.ralph("commit", "--session", "S1").said == ""
 
 
+def test_an_agent_hears_where_its_lines_went_with_a_file_that_a_person_moved(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.git("mv", "a", "c")
+    repo.git("commit", "-qm", "the person's move")
+    done = repo.ralph("commit", "-m", "x", env={"CLAUDE_CODE_SESSION_ID": "S1"})
+    assert done.text == "nothing to commit for session 'generic-1'\n"
+    assert re.search(r"note: 'c' line \d+: contested: it has lines of 'a', which is gone", done.said)
+    assert "a person gives them back with 'git ralph assign'" in done.said
+    assert hints(done.said) == []
+    (given, *_) = (one for one in hints(repo.ralph("commit", "--mine", code=4).said) if "assign" in one)
+    repo.ralph(*shlex.split(given, comments=True)[2:])
+    assert repo.commit("S1").paths == {"c": "M"}
+
+
 def test_the_hint_for_a_session_assigns_what_was_named(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.commit("S1")

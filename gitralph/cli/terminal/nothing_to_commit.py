@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from gitralph.ask import status
+from gitralph.base.kinds import Kind
 from gitralph.base.quote import few
 from gitralph.cli.terminal import output
 from gitralph.commit.preview import refused_to_person
@@ -12,6 +13,7 @@ from gitralph.git.context import Context
 from gitralph.git.typed import as_name, as_pathspec
 from gitralph.records import commit_log
 from gitralph.sessions import session_choice
+from gitralph.words.advice import described
 
 # Nobody reads a line with more names.
 _NAMED = 3
@@ -28,9 +30,7 @@ def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[
     made = {row.path for row in rows if row.by_shell}
     if loose:
         output.note(_counted(loose) + " that no session recorded: " + few(loose, _NAMED))
-        for hint in _ways(ctx, result.session, loose[:_TYPED], made, messages):
-            if hint not in result.hints:
-                output.hint(hint)
+        _tell_of_unrecorded(ctx, result, loose[:_TYPED], made, messages)
     elif rows:
         others = {session for row in rows for session in row.sessions} - {result.session}
         if others:
@@ -47,25 +47,29 @@ def _counted(paths: Sequence[bytes]) -> str:
     return f"{len(paths)} changed path{'s' if len(paths) != 1 else ''}"
 
 
-def _ways(
-    ctx: Context, session: str | None, paths: Sequence[bytes], made: set[bytes], messages: Sequence[str]
-) -> list[str]:
-    out = []
+def _tell_of_unrecorded(
+    ctx: Context, result: Result, paths: Sequence[bytes], made: set[bytes], messages: Sequence[str]
+) -> None:
+    """Say what a person types of these paths; an agent only hears where lines of its own went with a file."""
     yours = [path for path in paths if path not in made]
-    refusals, back = refused_to_person(ctx, yours) if yours and not ctx.is_agent else ([], [])
+    refusals, hints = refused_to_person(ctx, yours) if yours else ([], [])
+    if ctx.is_agent:
+        moved = (one for one in refusals if one.why.kind is Kind.LINES_OF_GONE)
+        for line in described(ctx.layout, moved):
+            output.note(f"{line}; a person gives them back with 'git ralph assign'")
+        return
     barred = {left.path for left in refusals}
     yours = [path for path in yours if path not in barred]
-    out += back
-    if yours and not ctx.is_agent:
+    if yours:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         # plain git would take a session's line along from a file that somebody moved
         given = " ".join(as_pathspec(ctx, path) for path in yours)
-        out.append(f"git ralph commit --mine{said} -- {given}  # they are yours")
+        hints.append(f"git ralph commit --mine{said} -- {given}  # they are yours")
     # to assign, `a:1` means line 1 of a
-    loose = (path for path in paths if path not in barred and b":" not in path)
-    mine = " ".join(as_name(ctx, path) for path in loose)
-    if mine and session is not None and not ctx.is_agent:
-        out.append(
-            f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"
-        )
-    return out
+    mine = " ".join(as_name(ctx, path) for path in paths if path not in barred and b":" not in path)
+    if mine and result.session is not None:
+        who = shlex.quote(ctx.called(result.session))
+        hints.append(f"git ralph assign --to {who} -- {mine}  # only if it made them")
+    for hint in hints:
+        if hint not in result.hints:
+            output.hint(hint)
