@@ -133,7 +133,9 @@ class Attempt:
         for unit in more:
             told = self._told(unit)
             # where another session took the rest of them, the removals under that rest are not ours to make
-            if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in told):
+            worded = [x for x in known.births(unit) if has_words(self.weave.content(x))]
+            rest = [x for x in worded if self.weave.units[known.unit(x)].owner is not None]
+            if not all(self.counts(known.unit(x)) or known.unit(x) in more for x in (*told, *rest)):
                 return
             said = known.words(told) - known.words(known.taken(unit))
             if not self.is_given_up(unit) and (not said or not said.isdisjoint(wrote)):

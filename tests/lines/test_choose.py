@@ -463,6 +463,16 @@ def test_who_took_one_line_of_a_rewrite_away_did_not_take_what_stood_there_befor
     assert file.takes("s2") == [ONE, TWO, THREE, "the fourth line"]
 
 
+def test_who_took_what_says_something_did_not_take_what_stood_under_a_bare_word() -> None:
+    """Rule 3: a third session took that word away, and its edit is not in the commit."""
+    file = File(text("alpha old", "beta old", "the end"))
+    file.edit("s1", "gamma new", "    return", "the end")
+    file.edit("s2", "    return", "the end")
+    file.edit("s3", "the end")
+    assert file.takes("s2") == ["alpha old", "beta old", "the end"]
+    assert file.takes("s2", "s3") == ["the end"]
+
+
 def test_a_rewrite_that_several_took_apart_is_superseded_by_none_of_them() -> None:
     """Rule 3: who wrote instead of one of its lines waits, as he would where the others still stood."""
     file = File(text(ONE, TWO, THREE, "the fourth line"))
