@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gitralph.base import gitdir, programs
+from gitralph.base import gitdir, nul, programs
 from gitralph.commit import guard_script
 from gitralph.guard import shell_words
 from gitralph.guard.shell_words import CLOSE, OPEN, Item, Simple, Word
@@ -197,7 +197,9 @@ class _Walk:
         known = _COMMANDS.get(name)
         if known is not None and not (name == "commit" and self.installs):
             yield from known(_Asked(rest, folder, self.environ, self.added))
-        if known is not None:
+        if name == "submodule":
+            yield from self._in_submodules(list(rest), folder)
+        if known is not None or name == "submodule":
             return
         said = aliases.get(name) or self._alias(name, folder)
         if not said:
@@ -216,6 +218,28 @@ class _Walk:
                 raise UnreadableError("an alias calls itself")
             yield from self._git([*(word.text for word in inner[0].words), *rest], folder)
             self.deep -= 1
+
+    def _in_submodules(self, words: list[str], folder: str) -> Iterator[Discard]:
+        while words and words[0] in ("-q", "--quiet"):
+            words.pop(0)
+        asked = _Asked(words[1:], folder, self.environ, self.added)
+        if words[:1] == ["foreach"] and _UNKNOWN not in words:
+            said = [
+                OPEN,
+                *shell_words.read(" ".join(word for word in words[1:] if word != "--recursive")),
+                CLOSE,
+            ]
+            for inner in _submodules(asked):
+                yield from self.run(said, _Place(inner))
+        elif words[:1] in (["update"], ["deinit"]) and asked.read("--reference --depth -j").has(
+            "-f", "--force"
+        ):
+            is_gone = words[0] == "deinit"
+            whole = Discard(
+                f"git submodule {words[0]}", folder, NOTHING if is_gone else HEAD, untracked=is_gone
+            )
+            named = asked.all_paths()
+            yield from (whole._replace(folder=one) for one in _submodules(asked, named or (".",)))
 
     def _alias(self, name: str, folder: str) -> str:
         if not name.replace("-", "").isalnum():
@@ -399,6 +423,7 @@ def _checkout(asked: _Asked) -> Iterator[Discard]:
         yield found._replace(overlay=overlay)
     elif force:
         yield asked.tree("git checkout -f", names[0] if names else None)
+        yield from _recursing(asked, "git checkout -f")
 
 
 def _restore(asked: _Asked) -> Iterator[Discard]:
@@ -417,6 +442,7 @@ def _reset(asked: _Asked) -> Iterator[Discard]:
     asked.read("--pathspec-from-file")
     if asked.has("--hard"):
         yield asked.tree("git reset --hard", asked.names[0] if asked.names else None)
+        yield from _recursing(asked, "git reset --hard")
 
 
 def _stash(asked: _Asked) -> Iterator[Discard]:
@@ -447,12 +473,20 @@ def _clean(asked: _Asked) -> Iterator[Discard]:
     shallow = not specs and not asked.has("-d")
     specs = (*(specs or (".",)), *excluded)
     yield Discard("git clean", asked.folder, NOTHING, specs, tracked=False, untracked=True, shallow=shallow)
+    letters = "".join(word for word in asked.words if word[:2] != "--" and word[:1] == "-")
+    if letters.count("f") + asked.words.count("--force") > 1:  # repositories go only then (git-clean(1))
+        said = _asked(asked.folder, asked.environ, "clean", "-n", *asked.words)
+        gone = (row[13:-1] for row in said.splitlines() if row[:13] == "Would remove " and row[-1:] == "/")
+        for inner in (os.path.join(asked.folder, name) for name in gone):
+            if os.path.lexists(f"{inner}/.git"):
+                yield Discard("git clean", inner, NOTHING, untracked=True)
 
 
 def _switch(asked: _Asked) -> Iterator[Discard]:
     asked.read("-c -C --create --force-create --orphan --conflict")
     if asked.has("-f", "--force", "--discard-changes"):
         yield asked.tree("git switch -f", asked.names[0] if asked.names else None)
+        yield from _recursing(asked, "git switch -f")
 
 
 def _rm(asked: _Asked) -> Iterator[Discard]:
@@ -460,6 +494,9 @@ def _rm(asked: _Asked) -> Iterator[Discard]:
     if asked.has("--cached", "-n", "--dry-run", "--pathspec-from-file") or not asked.all_paths():
         return
     yield Discard("git rm", asked.folder, NOTHING, asked.all_paths())
+    if asked.has("-f", "--force"):
+        for inner in _submodules(asked, asked.all_paths()):
+            yield Discard("git rm", inner, NOTHING, untracked=True)
 
 
 def _read_tree(asked: _Asked) -> Iterator[Discard]:
@@ -481,6 +518,31 @@ def _worktree(asked: _Asked) -> Iterator[Discard]:
         place = gitdir.discover(os.path.realpath(named)) if named and os.path.isdir(named) else None
         if place is not None:
             yield Discard("git worktree remove", place.root, NOTHING, untracked=True)
+
+
+def _recursing(asked: _Asked, kind: str) -> Iterator[Discard]:
+    """What a command does to submodules, where it goes into them."""
+    inside = _submodules(asked)
+    is_set = asked.has("--recurse-submodules")
+    if inside and not is_set:
+        is_set = _asked(asked.folder, asked.environ, "config", "--type=bool", "submodule.recurse") == "true"
+    yield from (Discard(kind, one, HEAD) for one in inside if is_set)
+
+
+def _submodules(asked: _Asked, named: Sequence[str] = ()) -> list[str]:
+    """The folders of the submodules that are checked out, and of those in them; of some paths alone."""
+    place = gitdir.discover(os.path.realpath(asked.folder))
+    todo, found = [place.root] if place is not None else [], list[str]()
+    while todo and len(found) < _MANY:
+        root = todo.pop()
+        if os.path.isfile(f"{root}/.gitmodules"):
+            words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+            rows = nul.rows(os.fsencode(_asked(root, asked.environ, *words)))
+            below = [os.path.join(root, os.fsdecode(row.partition(b"\n")[2])) for row in rows]
+            below = [folder for folder in below if os.path.lexists(f"{folder}/.git")]
+            found, todo = found + below, todo + below
+    within = [f"{os.path.realpath(os.path.join(asked.folder, name))}/" for name in named]
+    return [one for one in found if not named or f"{os.path.realpath(one)}/".startswith(tuple(within))]
 
 
 _COMMANDS: dict[str, Callable[[_Asked], Iterator[Discard]]] = {

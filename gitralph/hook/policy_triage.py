@@ -66,7 +66,8 @@ def _has_word(event: Event, environ: dict[str, str]) -> bool:
 # millisecond.
 _DISCARDS = (
     r"(?<!ralph )\bcommit\b|"
-    r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove)\b"
+    r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove|"
+    r"submodule\b.*\b(?:update|deinit))\b"
 )
 # git takes no alias for a command of its own. Agents type these commands, and they throw nothing away.
 _HARMLESS = (

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -634,3 +635,70 @@ def test_only_who_surely_runs_no_guard_is_taken_for_that(mixed: Repo, how: str, 
         hook.write_text(how)
         hook.chmod(0o755)
     assert is_denied(ask(mixed, "git add -A && git commit -m x")) == denied
+
+
+# --- repositories inside the worktree ---
+
+
+@pytest.fixture
+def outer(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> Repo:
+    """A repository with a submodule `lib`, where S2 and a person have not committed, and a nested `nest`."""
+    Repo.of_ten(tmp_path / "source", environ)
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(tmp_path / "source"), "lib")
+    repo.commit_all("lib")
+    nest = Repo.of_ten(repo.root / "nest", environ)
+    for inner in (Repo(repo.root / "lib", repo.env), nest):
+        inner.edit("S2", "a", changed(2, "yours"))
+        inner.write("b", changed(5, "half done"))
+    repo.edit("S1", "a", changed(2, "mine"))
+    return repo
+
+
+INSIDE = [
+    "git submodule update --force",
+    "git submodule update --init --recursive -f lib",
+    "git submodule -q deinit --all --force",
+    "git submodule deinit -f lib",
+    "git submodule foreach git reset --hard",
+    "git submodule foreach --recursive 'git checkout .'",
+    "git reset --hard --recurse-submodules",
+    "git checkout -f --recurse-submodules main",
+    "git switch -f --recurse-submodules main",
+    "git rm -rf lib",
+    "cd d && git rm -rf ../lib",
+    "git clean -ffdx",
+    "git clean --force -fd",
+]
+
+
+@pytest.mark.parametrize("command", INSIDE)
+def test_what_throws_away_inside_another_repository_is_denied(outer: Repo, command: str) -> None:
+    done = ask(outer, command)
+    assert is_denied(done)
+    assert "of session 'generic-1' in 'a'" in done.said
+    assert "that no session recorded in 'b'" in done.said
+
+
+def test_a_reset_goes_into_submodules_where_the_configuration_says_so(outer: Repo) -> None:
+    outer.git("config", "submodule.recurse", "yes")
+    assert is_denied(ask(outer, "git reset --hard"))
+
+
+HARMLESS_INSIDE = [
+    "git submodule update",
+    "git submodule update --force d",
+    "git submodule deinit lib",
+    "git submodule status",
+    "git submodule foreach git status",
+    "git submodule foreach 'git checkout -b x'",
+    "git reset --hard",
+    "git checkout -f main",
+    "git rm -r lib",
+    "git clean -fdx",
+    "git clean -ffdxn",
+]
+
+
+@pytest.mark.parametrize("command", HARMLESS_INSIDE)
+def test_what_leaves_another_repository_as_it_is_passes(outer: Repo, command: str) -> None:
+    assert not is_denied(ask(outer, command))
