@@ -491,6 +491,7 @@ def install(
     """Put the copy in the index's place with these entries changed; False where the index has moved."""
     lock = repo.index + ".lock"
     index.advance(repo.git, copy, repo.root, todo, flags)
+    index.refresh(repo.git, copy, repo.root, todo, flags)
     index.finish(copy)
     index.take_lock(copy.path, lock, WAIT)
     try:

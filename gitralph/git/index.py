@@ -215,10 +215,7 @@ def advance(
     flags: Mapping[bytes, str],
 ) -> None:
     """Change these entries in the copy (None removes), keeping flags and every extension."""
-    on = _on(git, copy, root)
-    # git must not ask a file system monitor, yet keep what one has told so far. `false` would drop the
-    # extension. A monitor that fails only makes git look at the files once more.
-    monitor = ("-c", "core.fsmonitor=exit 1" if copy.monitored else "core.fsmonitor=false")
+    on, monitor = _on(git, copy, root), _unmonitored(copy)
     # Mode 0 removes (git-update-index(1)). Removals come first: a folder may take the place of a file.
     gone = [path for path, entry in changes.items() if not isinstance(entry, Entry)]
     lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]
@@ -231,6 +228,29 @@ def advance(
         if kept:
             given = nul.joined(kept)
             on.run(*monitor, "update-index", option, "-z", "--stdin", stdin=given)
+
+
+def refresh(
+    git: Git,
+    copy: IndexCopy,
+    root: str,
+    changes: Mapping[bytes, Entry | Stages | None],
+    flags: Mapping[bytes, str],
+) -> None:
+    """Note in the copy how the files of these entries lie on disk, as `git add` and `git commit` do.
+
+    An entry without that looks changed to who does not compare texts, as `git diff-index` and `git subtree`.
+    """
+    given = nul.joined(p for p, entry in changes.items() if isinstance(entry, Entry) and not flags.get(p))
+    if given:
+        words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
+        _on(git, copy, root).try_run(*_unmonitored(copy), *words, stdin=given)  # nothing hangs on it
+
+
+def _unmonitored(copy: IndexCopy) -> tuple[str, str]:
+    # git must not ask a file system monitor, yet keep what one has told so far. `false` would drop the
+    # extension. A monitor that fails only makes git look at the files once more.
+    return "-c", "core.fsmonitor=exit 1" if copy.monitored else "core.fsmonitor=false"
 
 
 def finish(copy: IndexCopy) -> None:
