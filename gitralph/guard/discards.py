@@ -31,6 +31,8 @@ _SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "ash"])
 _RESERVED = frozenset(["if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"])
 _PASSED = frozenset(["command", "builtin", "exec", "nohup", "stdbuf", "setsid"])
 _MANY = 2_000
+# Each costs a process: a command goes into no more submodules than these, as far as this module looks.
+_INNER = 50
 
 
 class Discard(NamedTuple):
@@ -222,15 +224,11 @@ class _Walk:
     def _in_submodules(self, words: list[str], folder: str) -> Iterator[Discard]:
         while words and words[0] in ("-q", "--quiet"):
             words.pop(0)
-        asked = _Asked(words[1:], folder, self.environ, self.added)
+        asked, is_deep = _Asked(words[1:], folder, self.environ, self.added), "--recursive" in words
         if words[:1] == ["foreach"] and _UNKNOWN not in words:
-            said = [
-                OPEN,
-                *shell_words.read(" ".join(word for word in words[1:] if word != "--recursive")),
-                CLOSE,
-            ]
-            for inner in _submodules(asked):
-                yield from self.run(said, _Place(inner))
+            said = " ".join(word for word in words[1:] if word not in ("--recursive", "-q", "--quiet"))
+            for inner in _submodules(asked, deep=is_deep):
+                yield from self.run([OPEN, *shell_words.read(said), CLOSE], _Place(inner))
         elif words[:1] in (["update"], ["deinit"]) and asked.read("--reference --depth -j").has(
             "-f", "--force"
         ):
@@ -238,8 +236,8 @@ class _Walk:
             whole = Discard(
                 f"git submodule {words[0]}", folder, NOTHING if is_gone else HEAD, untracked=is_gone
             )
-            named = asked.all_paths()
-            yield from (whole._replace(folder=one) for one in _submodules(asked, named or (".",)))
+            named = asked.all_paths() or (".",)
+            yield from (whole._replace(folder=one) for one in _submodules(asked, named, is_deep or is_gone))
 
     def _alias(self, name: str, folder: str) -> str:
         if not name.replace("-", "").isalnum():
@@ -475,11 +473,31 @@ def _clean(asked: _Asked) -> Iterator[Discard]:
     yield Discard("git clean", asked.folder, NOTHING, specs, tracked=False, untracked=True, shallow=shallow)
     letters = "".join(word for word in asked.words if word[:2] != "--" and word[:1] == "-")
     if letters.count("f") + asked.words.count("--force") > 1:  # repositories go only then (git-clean(1))
-        said = _asked(asked.folder, asked.environ, "clean", "-n", *asked.words)
+        # never the words as they were typed: `--no-dry-run` would clean
+        words = [
+            "-c",
+            "core.quotePath=false",
+            "clean",
+            "-n",
+            "-f",
+            "-f",
+            *(o for o in ("-d", "-x") if asked.has(o)),
+        ]
+        words += [f"--exclude={value}" for key, value in asked.options.items() if key in ("-e", "--exclude")]
+        said = _asked(asked.folder, asked.environ, *words, "--", *asked.all_paths())
         gone = (row[13:-1] for row in said.splitlines() if row[:13] == "Would remove " and row[-1:] == "/")
-        for inner in (os.path.join(asked.folder, name) for name in gone):
-            if os.path.lexists(f"{inner}/.git"):
-                yield Discard("git clean", inner, NOTHING, untracked=True)
+        for name in gone:
+            yield from _inside("git clean", os.path.join(asked.folder, name))
+
+
+def _inside(kind: str, folder: str) -> Iterator[Discard]:
+    """What goes in the repositories in a folder, and the folder itself may be one, that is removed whole."""
+    for seen, (above, names, files) in enumerate(os.walk(folder)):
+        if ".git" in names or ".git" in files:
+            yield Discard(kind, above, NOTHING, untracked=True)
+            names.remove(".git") if ".git" in names else None
+        if seen >= _MANY:
+            return
 
 
 def _switch(asked: _Asked) -> Iterator[Discard]:
@@ -522,27 +540,32 @@ def _worktree(asked: _Asked) -> Iterator[Discard]:
 
 def _recursing(asked: _Asked, kind: str) -> Iterator[Discard]:
     """What a command does to submodules, where it goes into them."""
-    inside = _submodules(asked)
+    inside = _submodules(asked) if not asked.has("--no-recurse-submodules") else []
     is_set = asked.has("--recurse-submodules")
     if inside and not is_set:
         is_set = _asked(asked.folder, asked.environ, "config", "--type=bool", "submodule.recurse") == "true"
     yield from (Discard(kind, one, HEAD) for one in inside if is_set)
 
 
-def _submodules(asked: _Asked, named: Sequence[str] = ()) -> list[str]:
-    """The folders of the submodules that are checked out, and of those in them; of some paths alone."""
+def _submodules(asked: _Asked, named: Sequence[str] = (), deep: bool = True) -> list[str]:
+    """The folders of checked-out submodules, with ``deep`` of those in them too; of some paths alone."""
     place = gitdir.discover(os.path.realpath(asked.folder))
-    todo, found = [place.root] if place is not None else [], list[str]()
-    while todo and len(found) < _MANY:
+    todo, found = [place.root] if place is not None else [], dict[str, None]()
+    while todo and len(found) < _INNER:
         root = todo.pop()
         if os.path.isfile(f"{root}/.gitmodules"):
             words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
             rows = nul.rows(os.fsencode(_asked(root, asked.environ, *words)))
-            below = [os.path.join(root, os.fsdecode(row.partition(b"\n")[2])) for row in rows]
-            below = [folder for folder in below if os.path.lexists(f"{folder}/.git")]
-            found, todo = found + below, todo + below
-    within = [f"{os.path.realpath(os.path.join(asked.folder, name))}/" for name in named]
-    return [one for one in found if not named or f"{os.path.realpath(one)}/".startswith(tuple(within))]
+            below = [
+                os.path.realpath(os.path.join(root, os.fsdecode(row.partition(b"\n")[2]))) for row in rows
+            ]
+            # a file of the worktree may name any path
+            below = [one for one in below if one.startswith(f"{root}/") and one not in found]
+            below = [one for one in below if os.path.lexists(f"{one}/.git")]
+            found |= dict.fromkeys(below)
+            todo += below if deep else []
+    within = tuple(f"{os.path.realpath(os.path.join(asked.folder, name))}/" for name in named)
+    return [one for one in found if not named or f"{one}/".startswith(within)]
 
 
 _COMMANDS: dict[str, Callable[[_Asked], Iterator[Discard]]] = {
@@ -585,6 +608,8 @@ def _removed(words: Sequence[str], folder: str) -> Iterator[Discard]:
         if place is not None and f"{full}/".startswith(f"{place.root}/"):
             specs = () if full == place.root else (os.path.relpath(full, place.root),)
             yield Discard("rm", place.root, NOTHING, specs, untracked=True, literal=True)
+            if is_folder and full != place.root:
+                yield from _inside("rm", full)
         elif place is None and is_folder:
             here = gitdir.discover(os.path.realpath(folder))
             if here is not None and f"{here.root}/".startswith(f"{full}/"):

@@ -647,7 +647,8 @@ def outer(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> Repo:
     repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(tmp_path / "source"), "lib")
     repo.commit_all("lib")
     nest = Repo.of_ten(repo.root / "nest", environ)
-    for inner in (Repo(repo.root / "lib", repo.env), nest):
+    deep = Repo.of_ten(repo.root / "build/deep/n\u00e9", environ)
+    for inner in (Repo(repo.root / "lib", repo.env), nest, deep):
         inner.edit("S2", "a", changed(2, "yours"))
         inner.write("b", changed(5, "half done"))
     repo.edit("S1", "a", changed(2, "mine"))
@@ -668,6 +669,12 @@ INSIDE = [
     "cd d && git rm -rf ../lib",
     "git clean -ffdx",
     "git clean --force -fd",
+    "git clean -ffdq",
+    "git clean -ffd --no-dry-run",
+    "git clean -ffd nest",
+    "rm -rf nest",
+    "rm -rf build",
+    "git clean -ffdx build",
 ]
 
 
@@ -684,6 +691,17 @@ def test_a_reset_goes_into_submodules_where_the_configuration_says_so(outer: Rep
     assert is_denied(ask(outer, "git reset --hard"))
 
 
+def test_what_a_hostile_list_of_submodules_names_is_not_looked_at(outer: Repo, tmp_path: Path) -> None:
+    """A folder that holds itself, and one of another repository."""
+    elsewhere = Repo.of_ten(tmp_path / "elsewhere", outer.env)
+    elsewhere.edit("S2", "a", changed(2, "yours"))
+    for path in (".", "lib/..", "../elsewhere"):
+        outer.git("config", "--file", ".gitmodules", f"submodule.{path}.path", path)
+    outer.git("config", "--file", ".gitmodules", "--remove-section", "submodule.lib")
+    outer.git("commit", "-qm", "hostile", ".gitmodules")
+    assert not is_denied(ask(outer, "git reset --hard --recurse-submodules"))
+
+
 HARMLESS_INSIDE = [
     "git submodule update",
     "git submodule update --force d",
@@ -696,6 +714,8 @@ HARMLESS_INSIDE = [
     "git rm -r lib",
     "git clean -fdx",
     "git clean -ffdxn",
+    "git reset --hard --no-recurse-submodules",
+    "git submodule foreach 'git submodule status'",
 ]
 
 
