@@ -14,9 +14,9 @@ from gitralph.base.gitdir import Place
 from gitralph.base.ids import digest, safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
-from gitralph.hook import agents, beat, locate, model, others, policy_triage, record, sessionfile
+from gitralph.hook import agents, beat, locate, model, others, policy_triage, record, sessionfile, whereabouts
 from gitralph.hook.agents.launching import requires
-from gitralph.hook.event import Change, Event, session_of
+from gitralph.hook.event import Change, Event, command_of, session_of
 from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import UNKNOWN
@@ -201,11 +201,37 @@ def _link(lay: Layout, link: tuple[str, str], place: Place, agent: str) -> None:
 
 
 def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
-    """Start, end and resume of a session, in the record of the worktree it runs in."""
-    place = gitdir.discover(os.path.realpath(cwd))
-    if place is None:
-        return
-    lay, session = layout.for_place(place), _session(event, environ)
+    """Start, end and resume of a session, in the records of the worktrees where it is at work."""
+    session, here = _session(event, environ), gitdir.discover(os.path.realpath(cwd))
+
+    def note(place: Place) -> None:
+        _note_life_in(place, event, session, agent, environ)
+
+    if event.kind != "start":
+        _in_each(whereabouts.places(session, cwd, environ), cwd, note)
+    elif here is not None:  # it begins where it is
+        note(here)
+
+
+def _in_each(places: list[Place], cwd: str, act: Callable[[Place], None]) -> None:
+    """Do something in each worktree, in that of the cwd last; what is wrong in another one is logged here."""
+    here = gitdir.discover(os.path.realpath(cwd))
+    for place in places:
+        try:
+            if here is None or place.root != here.root:
+                act(place)
+        except (OSError, layout.StateError) as error:
+            if here is not None:
+                log(
+                    Layout(layout.state_folder(here), layout.MAIN), f"not recorded in '{place.root}': {error}"
+                )
+    for place in places:
+        if here is not None and place.root == here.root:
+            act(place)
+
+
+def _note_life_in(place: Place, event: Event, session: str, agent: str, environ: dict[str, str]) -> None:
+    lay = layout.for_place(place)
     _ensure(lay, session, event, agent, place)
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place, agent)
@@ -237,22 +263,34 @@ def _note_models(lay: Layout, session: str, event: Event, environ: dict[str, str
 
 def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
     """Around a shell command: what it may have changed, which no payload tells."""
-    from gitralph.hook import shellwatch
+    from gitralph.hook import named_trees, shellwatch
 
-    session, place = _session(event, environ), gitdir.discover(os.path.realpath(cwd))
-    if place is None:
-        return
-    lay = layout.for_place(place)
-    if event.kind == "shell":
-        ended = shellwatch.go_on if event.goes_on else shellwatch.end
-        for told in ended(lay, session, event, environ):
+    session, folder = _session(event, environ), os.path.realpath(cwd)
+    place, words = gitdir.discover(folder), command_of(event.given) or ""
+
+    def end(there: Place) -> None:
+        lay = layout.for_place(there, create=False)
+        for told in (shellwatch.go_on if event.goes_on else shellwatch.end)(lay, session, event, environ):
             log(lay, told)
+
+    def begin(there: Place) -> None:
+        lay = layout.for_place(there)
+        kept = sessionfile.read(lay, session)
+        _ensure(lay, session, event, agent, there)
+        for told in shellwatch.close_dead(lay, environ):
+            log(lay, told)
+        beside = [one.root for one in places if one is not there]
+        runner = kept.get("process") if kept else None
+        further = [*beside, *shellwatch.begin(lay, session, event, there, environ, runner, beside)]
+        if further:
+            _add(lay, session, "elsewhere", further)
+
+    if event.kind == "shell":  # the command may have moved the cwd
+        _in_each(whereabouts.places(session, cwd, environ), cwd, end)
         return
-    known = sessionfile.read(lay, session)
-    _ensure(lay, session, event, agent, place)
-    for told in shellwatch.close_dead(lay, environ):
-        log(lay, told)
-    shellwatch.begin(lay, session, event, place, environ, known.get("process") if known else None)
+    places = [place] if place is not None else []
+    places += named_trees.elsewhere(place, folder, words)
+    _in_each(places, cwd, begin)
 
 
 def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
@@ -370,10 +408,9 @@ def log_anywhere(agent: str, message: str) -> bool:
     return False
 
 
-def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
+def _make_due(event: Event, session: str | None, place: Place) -> None:
     """At the end of a turn, make it due that what the agent's shell staged is put back."""
-    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
-    if session is None or place is None or event.kind not in ("stop", "end") or event.agent_id is not None:
+    if session is None or event.kind not in ("stop", "end") or event.agent_id is not None:
         return
     lay = layout.for_place(place, create=False)
     if os.path.lexists(lay.staged(session)):
@@ -382,12 +419,11 @@ def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
         staging.make_due(lay, session, place)
 
 
-def _is_to_be_mended(event: Event, cwd: str, environ: dict[str, str]) -> bool:
+def _is_to_be_mended(session: str | None, place: Place) -> bool:
     """True where a commit was cut short, or where the person's index is to be put back."""
-    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
-    lay = layout.for_place(place, create=False) if place else None
-    is_due = lay is not None and session is not None and os.path.lexists(lay.restaging(session))
-    return is_due or _is_cut_short(cwd)
+    lay = layout.for_place(place, create=False)
+    is_due = session is not None and os.path.lexists(lay.restaging(session))
+    return is_due or _is_cut_short(place.root)
 
 
 def _is_cut_short(cwd: str) -> bool:
@@ -403,16 +439,20 @@ def _is_cut_short(cwd: str) -> bool:
 
 def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
     """After a shell command and at a turn: free the index where the agent's `git commit` was killed."""
-    cwd = cwd_of(event)
     if not (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)):
         return
-    _make_due(event, cwd, environ)
-    if _is_to_be_mended(event, cwd, environ):
-        os.umask(mask & ~0o700)  # the index is the user's
-        try:
-            mend(cwd, environ)
-        finally:
-            os.umask(0o077)
+    session, cwd = session_of(event, environ), cwd_of(event)
+
+    def mend_in(place: Place) -> None:
+        _make_due(event, session, place)
+        if _is_to_be_mended(session, place):
+            os.umask(mask & ~0o700)  # the index is the user's
+            try:
+                mend(place.root, environ)
+            finally:
+                os.umask(0o077)
+
+    _in_each(whereabouts.places(session, cwd, environ), cwd, mend_in)
 
 
 def _run(agent: str, environ: dict[str, str], answers: Answers, mask: int) -> int:

@@ -1,14 +1,14 @@
-"""Finds the other worktrees of a repository in which a shell command's words lie, as after ``cd`` or ``-C``.
+"""Finds where else a shell command works: in other worktrees that it names, in other repositories it enters.
 
 Fast lane. A command is looked at in the worktree of its cwd, and in these: an agent may work in a worktree
-that it made while its cwd stays where it was.
+that it made while its cwd stays where it was, or in two repositories side by side.
 """
 
 import os
 
 from gitralph.base import files, gitdir
 from gitralph.base.gitdir import Place
-from gitralph.hook import shellcalls
+from gitralph.hook import shellcalls, whereabouts
 from gitralph.hook.journal import is_oid
 
 # Each costs a `git status` before the command and one after it.
@@ -19,6 +19,23 @@ _WORDS, _FOLDERS = 400, 4
 _NEAR = 8
 # In bytes. The log of a worktree that a running command made has a few lines.
 _LOG = 1 << 20
+# The words behind which a folder stands that a command enters.
+_MOVES = ("cd", "pushd")
+# What `git -C <folder>` changes something with; who only asks another repository does no work there.
+_WRITES = {
+    "add",
+    "am",
+    "apply",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "merge",
+    "mv",
+    "pull",
+    "rebase",
+}
+_WRITES |= {"reset", "restore", "revert", "rm", "stage", "stash", "switch"}
 _APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
 
 
@@ -54,16 +71,45 @@ def to_make(cwd: str, command: str) -> list[str]:
     return paths(cwd, " ".join(rest.split()[:_NEAR])) if found else []
 
 
+def elsewhere(place: Place | None, cwd: str, command: str) -> list[Place]:
+    """The other repositories with records which a command enters, or changes by ``git -C``; each once.
+
+    From a folder in no repository only those right below it: elsewhere no turn's end would reach the command.
+    """
+    found = {place.common_dir: place} if place is not None else {}
+    near = None if place is not None else {one.root for one in whereabouts.below(os.path.realpath(cwd))}
+    for folder in dict.fromkeys(into for _, into in _entered(cwd, command)):
+        there = gitdir.discover(os.path.realpath(folder)) if os.path.isdir(folder) else None
+        if there is not None and (near is None or there.root in near) and whereabouts.has_records(there):
+            found.setdefault(there.common_dir, there)
+    return [one for one in found.values() if one is not place][:_MOST]
+
+
 def paths(cwd: str, command: str) -> list[str]:
     """What the words of a command are as paths; no file is looked at."""
-    cwd = os.path.realpath(cwd)
-    words = [word for word in command.translate(_APART).split()[:_WORDS] if gitdir.is_nameable(word)]
-    folders, out = [cwd], list[str]()
-    for at, word in enumerate(words):
-        found = [os.path.normpath(os.path.join(folder, word)) for folder in folders]
-        out += found
-        if at and words[at - 1] == "cd" and len(folders) < _FOLDERS:
-            folders.append(found[-1])
+    folders = [os.path.realpath(cwd), *(into for word, into in _entered(cwd, command) if word == "cd")]
+    return [os.path.normpath(os.path.join(folder, word)) for word in _words(command) for folder in folders]
+
+
+def _words(command: str) -> list[str]:
+    at_home = command.replace("${HOME}", "~").replace("$HOME", "~").translate(_APART)
+    return [word for word in at_home.split()[:_WORDS] if gitdir.is_nameable(word) and word != "--"]
+
+
+def _entered(cwd: str, command: str) -> list[tuple[str, str]]:
+    """The folders that a command may enter, each with the word before it; no file is looked at.
+
+    It may be meant from the cwd as well as from the folder entered before: parentheses are not read.
+    """
+    words, start = _words(command), os.path.realpath(cwd)
+    here, out = start, list[tuple[str, str]]()
+    for at, word in enumerate(words[:-1]):
+        name = os.path.expanduser(words[at + 1])
+        changes = words[at - 1 : at] == ["git"] and not _WRITES.isdisjoint(words[at + 2 : at + 3])
+        if len(out) < 2 * _FOLDERS and (word in _MOVES or (word == "-C" and changes)):
+            seen = dict.fromkeys(os.path.normpath(os.path.join(folder, name)) for folder in (start, here))
+            out += [(word, into) for into in seen]
+            here = out[-1][1] if word in _MOVES else here
     return out
 
 

@@ -13,8 +13,17 @@ from collections.abc import Sequence
 from gitralph.base import files, gitdir, jsonline, nul, process
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.base.layout import Layout, for_place
-from gitralph.hook import hook_git, named_trees, record, sessionfile, shellcalls, staging, windows
+from gitralph.base.layout import Layout, for_place, state_folder
+from gitralph.hook import (
+    hook_git,
+    named_trees,
+    record,
+    sessionfile,
+    shellcalls,
+    staging,
+    whereabouts,
+    windows,
+)
 from gitralph.hook.event import Event, command_of
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN, UNMERGED
@@ -184,21 +193,31 @@ def _key(event: Event) -> str:
 
 
 def begin(
-    lay: Layout, session: str, event: Event, place: Place, environ: dict[str, str], runner: object = None
-) -> None:
+    lay: Layout,
+    session: str,
+    event: Event,
+    place: Place,
+    environ: dict[str, str],
+    runner: object = None,
+    beside: Sequence[str] = (),
+) -> list[str]:
     """Note that a shell command is about to start, then take the picture.
 
-    So in each other worktree that the command names. ``runner`` is the process from which an earlier event of
-    the session came.
+    So in each other worktree that the command names, whose roots are returned. ``runner`` is the process from
+    which an earlier event of the session came. ``beside`` are the roots of the other repositories in which it
+    is looked at.
     """
     if not _is_first(lay.shell_call(session, _key(event)), event, environ):
-        return
+        return []
     more, words = list[str](), command_of(event.given) or ""
-    for there in named_trees.named(place, event.cwd or place.root, words):
+    named = named_trees.named(place, event.cwd or place.root, words)
+    for there in named:
         key = f"{_key(event)} {there.root}"
-        _open(for_place(there), session, event, there, environ, runner, key)
+        _open(for_place(there), session, event, there, environ, runner, {"key": key})
         more.append(key)
-    _open(lay, session, event, place, environ, runner, _key(event), more)
+    told: dict[str, object] = {"key": _key(event), "more": more, "beside": list(beside)}
+    _open(lay, session, event, place, environ, runner, told)
+    return [there.root for there in named]
 
 
 def _open(
@@ -208,9 +227,10 @@ def _open(
     place: Place,
     environ: dict[str, str],
     runner: object,
-    key: str,
-    more: Sequence[str] = (),
+    names: dict[str, object],
 ) -> None:
+    """Keep what is there before a command; ``names`` are its key here, and where else it is looked at."""
+    key = str(names.pop("key"))
     path = lay.shell_call(session, key)
     asked = hook_git.settings(place.root, environ, time.monotonic() + BUDGET)
     if asked is None or asked[1] == OFF:
@@ -238,7 +258,7 @@ def _open(
         "stages": staging.may_stage(event.given, event.cwd),
         "process": _lasting(runner),
         "space": process.space(),
-        "more": list(more),
+        **names,
     }
     # it may make a worktree, and work there
     kept["paths"] = named_trees.to_make(event.cwd or place.root, command_of(event.given) or "")
@@ -270,11 +290,20 @@ def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
     for path in _open_everywhere(lay):
         kept = shellcalls.load(path)
         try:
-            if kept is not None and kept.get("token") == lay.token and is_dead(lay, kept):
+            if kept is not None and _is_of_a_copy(lay, kept):
+                _note(lay, {"close": kept["id"], "rows": []})
+                shellcalls.forget(path)
+            elif kept is not None and kept.get("token") == lay.token and is_dead(lay, kept):
                 told += _close(path, environ, late=True)
         except OSError as error:  # the commands that begin now must be seen all the same
             told.append(f"a shell call of an agent that is gone was not ended: {error.strerror or error}")
     return told
+
+
+def _is_of_a_copy(lay: Layout, kept: dict[str, object]) -> bool:
+    """True where the repository was copied while the command ran, which works in the other one."""
+    place = gitdir.discover(str(kept["root"]))
+    return place is not None and os.path.realpath(state_folder(place)) != os.path.realpath(lay.top)
 
 
 def running(lay: Layout) -> set[str]:
@@ -487,12 +516,27 @@ def _made_meanwhile(lay: Layout, session: str, event: Event) -> list[str]:
 
 
 def _all_of(lay: Layout, session: str, event: Event) -> list[str]:
-    """What is kept of a command, in the worktree of its cwd and in those that it named."""
+    """What is kept of a command: where its cwd is, in worktrees that it named, in other repositories."""
     path = lay.shell_call(session, _key(event))
+    return [one for each in (path, *_beside(path)) for one in (*_more(each), each)]
+
+
+def _more(path: str) -> list[str]:
+    """What is kept of a command in the other worktrees of its repository."""
     kept = shellcalls.load(path)
-    more = kept.get("more") if kept is not None else None
+    if kept is None:
+        return []
+    lay, more = Look(path, kept).lay, kept.get("more")
     keys = [key for key in more if isinstance(key, str)] if isinstance(more, list) else []
-    return [*(lay.shell_call(session, key) for key in keys), path]
+    return [lay.shell_call(str(kept["session"]), key) for key in keys]
+
+
+def _beside(path: str) -> list[str]:
+    """What is kept of a command in other repositories."""
+    kept = shellcalls.load(path)
+    name = "/".join(path.rsplit("/", 2)[1:])
+    places = whereabouts.still_there(kept.get("beside")) if kept is not None else []
+    return [f"{state_folder(place)}/calls/{name}" for place in places]
 
 
 def go_on(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
@@ -520,4 +564,5 @@ def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> 
         kept = shellcalls.load(f"{folder}/{name}")
         same = kept is not None and kept.get("own") == event.session
         if kept is None or (same and (kept.get("agent_id") == event.agent_id or event.kind == "end")):
-            _close(f"{folder}/{name}", environ, late=event.kind not in _ENDS)
+            for path in (*_beside(f"{folder}/{name}"), f"{folder}/{name}"):
+                _close(path, environ, late=event.kind not in _ENDS)

@@ -9,6 +9,7 @@ import re
 import stat
 from dataclasses import dataclass
 
+from gitralph.base import layout
 from gitralph.base.errors import Refused
 from gitralph.commit import guard_script
 from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
@@ -117,6 +118,8 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
                 f"'{hook.beside}' is there already; nothing was written",
                 f"look at it, then: rm '{hook.beside}'",
             )
+    # who works here from another repository is recorded where there is a state folder
+    layout.for_place(ctx.repo.place)
     made = not os.path.isdir(ctx.repo.hooks_dir)
     os.makedirs(ctx.repo.hooks_dir, exist_ok=True)
     done = [_install(hook, made) for hook in hooks]
