@@ -1,6 +1,7 @@
 """The guard in git's own pre-commit hook: what it judges, what it calls, what it leaves behind."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -197,7 +198,9 @@ def test_it_is_silent(guarded: Repo, environ: dict[str, str], how: str, tmp_path
 
 
 def test_without_any_state_it_is_silent(empty_repo: Repo, environ: dict[str, str]) -> None:
+    """The installation made an empty folder, which somebody may remove; the guard makes none."""
     empty_repo.ralph("install", "--guard")
+    shutil.rmtree(empty_repo.state)
     empty_repo.write("a", "a\n")
     empty_repo.git("add", "a")
     assert commit(empty_repo, environ) == ""

@@ -47,10 +47,10 @@ def _shell(agent: str, command: str) -> Turn:
     return call(name, command=command, description="run")
 
 
-def _hook_that_waits(stage: Stage) -> None:
+def _hook_ahead_of_a_read(stage: Stage, command: str) -> None:
     file = stage.home / ".claude/settings.json"
     settings = json.loads(file.read_text())
-    row = {"matcher": "Read", "hooks": [{"type": "command", "command": WAIT, "timeout": 200}]}
+    row = {"matcher": "Read", "hooks": [{"type": "command", "command": command, "timeout": 200}]}
     settings["hooks"]["PreToolUse"].append(row)
     file.write_text(json.dumps(settings))
 
@@ -73,7 +73,7 @@ def test_one_by_shell_and_one_by_tools(agent: str, workshop: Stage, empty_repo: 
     repo.git("config", "ralph.shellEdits", "include")
     agents = dict.fromkeys([agent, "claude-code"])
     workshop.ralph("install", *(word for one in agents for word in ("--agent", one)))
-    _hook_that_waits(workshop)
+    _hook_ahead_of_a_read(workshop, WAIT)
     turns = [_shell(agent, command) for command in [*COMMANDS, COMMIT]]
     patient = ("--timeout", "240")
     runs = [workshop.start("claude-code", BY_TOOLS, *patient)]
@@ -101,6 +101,35 @@ def test_one_by_shell_and_one_by_tools(agent: str, workshop: Stage, empty_repo: 
         verdicts = json.loads(workshop.ralph("doctor", "--json"))["agents"]
         assert next(row for row in verdicts if row["agent"] == agent)["shell_seen"]
         assert session_of(workshop, agent)
+
+
+def test_a_shell_that_went_into_another_repository_and_came_back(workshop: Stage, empty_repo: Repo) -> None:
+    """The end of the first command is told from there; what a person types then is no part of it."""
+    need("claude-code")
+    repo = empty_repo
+    inside = Repo.init(repo.root / "inside", repo.env)
+    inside.git("commit", "--allow-empty", "-qm", "inside")
+    (repo.common / "info/exclude").write_text("inside\n")
+    repo.git("config", "ralph.guard", "narrow")
+    repo.ralph("install", "--guard")
+    workshop.ralph("install", "--agent", "claude-code")
+    person = f'case "$(cat)" in *u.txt*) sed -i "s/^line 7$/person 7/" {repo.root}/shared.txt;; esac'
+    _hook_ahead_of_a_read(workshop, person)
+    workshop.run(
+        "claude-code",
+        [
+            call("Bash", command="cd inside && git log --oneline -1"),
+            call("Bash", command="cd .. && ls"),
+            *BY_TOOLS[:2],
+            call("Read", file_path="${REPO}/u.txt"),
+            call("Bash", command="git commit -qam 'by tools'"),
+        ],
+    )
+    text = [*LINES]
+    text[39] = "tool 40"
+    assert repo.git("log", "-1", "--format=%s") == "by tools"
+    assert repo.changes() == {"shared.txt": "M"}
+    assert repo.blob("shared.txt").decode().splitlines() == text
 
 
 def _log(repo: Repo) -> list[tuple[str, str]]:
