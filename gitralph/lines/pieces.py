@@ -289,6 +289,11 @@ def pieces(
     weave = fold(steps, disk)
     moves = {step.key for step in steps if step.moved}
     found = _Credits(weave, held, has, moves, {step.key for step in steps if step.undoes})
+    # a file that a session's command may have removed is not as it was when another one had removed it
+    gone = {step.key for step in steps if step.offered and step.after is None}
+    found.returned = {
+        at: then for at, then in weave.returns if weave.steps[weave.unit_of(at).step] not in gone
+    }
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()

@@ -262,6 +262,21 @@ def test_an_older_version_is_not_committed_where_the_sessions_own_command_may_ha
     assert separate(b"one\n", person, then, owners={"S1"}).text != b"one\n"
 
 
+def test_a_file_that_a_command_may_have_removed_is_not_gone_as_it_was_before() -> None:
+    """Two sessions took it apart, a stash brought it back, and another session's command removed it."""
+    base, shorter = b"one\ntwo\nthree\n", b"one\ntwo\n"
+    steps = [
+        Step("0", "S1", base, shorter),
+        Step("1", "S2", shorter, None),
+        Step("g:0", None, None, base),
+        Step("g:1", None, base, None, offered=True),
+    ]
+    assert separate(base, steps, None, owners={"S1"}).text == base
+    # where nobody's command was seen, a stash was popped, and all of it is as it was
+    popped = [*steps[:3], steps[3]._replace(offered=False)]
+    assert separate(base, popped, None, owners={"S1", "S2"}).text is None
+
+
 def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
     """Both committed, a person corrected the second and reverts it: the first does not come beside it."""
     base, first = b"one\ntwo\n", b"red green blue\n"
