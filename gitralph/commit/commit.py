@@ -498,7 +498,7 @@ def _land(
     touches = bool(plan.changes)
     if touches:
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
-        index.refresh(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
+        index.refresh(ctx, copy, plan.changes, plan.flags)
     if still is not None and time.monotonic() >= until:
         still.release()
     found = [one for one in made.outcomes if one.taken]

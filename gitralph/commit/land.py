@@ -18,7 +18,7 @@ from gitralph.base.layout import Layout
 from gitralph.decide.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.context import Context
-from gitralph.git.index import IndexCopy, Stages
+from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
@@ -471,7 +471,10 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
                 # An entry that has changed since was staged by the user after the crash.
                 if now == old and now != wanted:
                     todo[path] = wanted
-            if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+            if not todo:
+                return
+            index.advance(repo.git, copy, repo.root, todo, {p: s.flags for p, s in staged.items()})
+            if install(repo, copy):
                 return
         finally:
             copy.remove()
@@ -482,16 +485,9 @@ def _reader_of(repo: Repository, commit: str | None) -> TreeReader:
     return TreeReader(repo.objects, history.tree_of(repo, commit) if commit else None)
 
 
-def install(
-    repo: Repository,
-    copy: IndexCopy,
-    todo: Mapping[bytes, Entry | Stages | None],
-    flags: Mapping[bytes, str],
-) -> bool:
-    """Put the copy in the index's place with these entries changed; False where the index has moved."""
+def install(repo: Repository, copy: IndexCopy) -> bool:
+    """Put a copy that was changed in the index's place; False where the index has moved."""
     lock = repo.index + ".lock"
-    index.advance(repo.git, copy, repo.root, todo, flags)
-    index.refresh(repo.git, copy, repo.root, todo, flags)
     index.finish(copy)
     index.take_lock(copy.path, lock, WAIT)
     try:

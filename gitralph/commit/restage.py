@@ -82,7 +82,9 @@ def _exchange(ctx: Context, prepared: str, look: Callable[[], dict[bytes, Had]])
                 return found
             there = index.entries(ctx.repo.git, copy, ctx.repo.root, found)
             flags = {path: mark.flags for path, mark in there.items()}
-            if land.install(ctx.repo, copy, found, flags):
+            index.advance(ctx.git, copy, ctx.repo.root, found, flags)
+            index.refresh(ctx, copy, found, flags)
+            if land.install(ctx.repo, copy):
                 return found
         finally:
             copy.remove()

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
 from gitralph.git import dead_locks, listing
+from gitralph.git.context import Context, without_programs
 from gitralph.git.run import Git, GitError
 from gitralph.git.trees import Entry
 
@@ -231,20 +232,18 @@ def advance(
 
 
 def refresh(
-    git: Git,
-    copy: IndexCopy,
-    root: str,
-    changes: Mapping[bytes, Entry | Stages | None],
-    flags: Mapping[bytes, str],
+    ctx: Context, copy: IndexCopy, entries: Mapping[bytes, Entry | Stages | None], flags: Mapping[bytes, str]
 ) -> None:
     """Note in the copy how the files of these entries lie on disk, as `git add` and `git commit` do.
 
     An entry without that looks changed to who does not compare texts, as `git diff-index` and `git subtree`.
+    No filter runs for it, so a filtered file goes on looking changed until somebody asks `git status`.
     """
-    given = nul.joined(p for p, entry in changes.items() if isinstance(entry, Entry) and not flags.get(p))
+    given = nul.joined(p for p, entry in entries.items() if isinstance(entry, Entry) and not flags.get(p))
     if given:
+        on = _on(without_programs(ctx).git, copy, ctx.repo.root)
         words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
-        _on(git, copy, root).try_run(*_unmonitored(copy), *words, stdin=given)  # nothing hangs on it
+        on.try_run(*_unmonitored(copy), *words, stdin=given)  # nothing hangs on it
 
 
 def _unmonitored(copy: IndexCopy) -> tuple[str, str]:

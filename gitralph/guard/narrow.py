@@ -254,7 +254,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     narrowed = _narrowed_index(ctx, bench, job, made)
     if job.place.form != AS_IS and after.changes:
         index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags)
-        index.refresh(ctx.git, copy, ctx.repo.root, after.changes, after.flags)
+        index.refresh(ctx, copy, after.changes, after.flags)
     index.finish(copy)
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
@@ -426,7 +426,7 @@ def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> s
     git = ctx.git.at(GIT_INDEX_FILE=read.path)
     if git.run("-c", "core.fsmonitor=false", "write-tree").strip() != made.tree:
         raise PlainIndexMovedError
-    index.refresh(ctx.git, read, ctx.repo.root, todo, flags)
+    index.refresh(ctx, read, todo, flags)
     index.finish(read)
     return read.path
 

@@ -104,7 +104,8 @@ def _under_lock(repo: Repository, lay: Layout, todo: Narrowed, place: Given) -> 
         if not wanted:
             copy.remove()
             return
-        if land.install(repo, copy, wanted, {p: s.flags for p, s in staged.items()}):
+        index.advance(repo.git, copy, repo.root, wanted, {p: s.flags for p, s in staged.items()})
+        if land.install(repo, copy):
             return
 
 

@@ -1,7 +1,12 @@
 """After a commit the index knows how the committed files lie on disk, as after git's own."""
 
+from pathlib import Path
+
 import pytest
 
+from gitralph.git import index
+from gitralph.git.context import open_context
+from gitralph.git.trees import Entry
 from tests.support.repo import Repo
 from tests.support.texts import changed
 
@@ -37,3 +42,22 @@ def test_a_hidden_file_stays_hidden(repo: Repo) -> None:
     repo.edit("S1", "b", changed())
     repo.commit("S1", checked=False)
     assert repo.git("ls-files", "-v", "b") == "h b"
+
+
+def test_no_filter_runs_for_it(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook or `status` puts back what is due, and these start no program that the configuration names."""
+    monkeypatch.chdir(repo.root)
+    ran = tmp_path / "ran"
+    repo.write(".gitattributes", "a filter=f\n")
+    repo.commit_all("attributes")
+    repo.git("config", "filter.f.clean", f"touch {ran}; cat")
+    repo.write("a", changed())
+    ctx = open_context(repo.env)
+    entry = Entry(0o100644, repo.git("rev-parse", ":a").encode())
+    copy = index.copy_index(ctx.repo.index, str(tmp_path / "copy"))
+    index.advance(ctx.git, copy, ctx.repo.root, {b"a": entry}, {})
+    index.refresh(ctx, copy, {b"a": entry}, {})
+    assert not ran.exists()
+    ctx.repo.close()
+    repo.git("add", "--refresh", "a", env={"GIT_INDEX_FILE": copy.path})
+    assert ran.exists()  # git itself would run it
