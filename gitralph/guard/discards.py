@@ -474,15 +474,8 @@ def _clean(asked: _Asked) -> Iterator[Discard]:
     letters = "".join(word for word in asked.words if word[:2] != "--" and word[:1] == "-")
     if letters.count("f") + asked.words.count("--force") > 1:  # repositories go only then (git-clean(1))
         # never the words as they were typed: `--no-dry-run` would clean
-        words = [
-            "-c",
-            "core.quotePath=false",
-            "clean",
-            "-n",
-            "-f",
-            "-f",
-            *(o for o in ("-d", "-x") if asked.has(o)),
-        ]
+        words = ["-c", "core.quotePath=false", "clean", "-n", "-ff"]
+        words += [letter for letter in ("-d", "-x") if asked.has(letter)]
         words += [f"--exclude={value}" for key, value in asked.options.items() if key in ("-e", "--exclude")]
         said = _asked(asked.folder, asked.environ, *words, "--", *asked.all_paths())
         gone = (row[13:-1] for row in said.splitlines() if row[:13] == "Would remove " and row[-1:] == "/")
@@ -495,7 +488,7 @@ def _inside(kind: str, folder: str) -> Iterator[Discard]:
     for seen, (above, names, files) in enumerate(os.walk(folder)):
         if ".git" in names or ".git" in files:
             yield Discard(kind, above, NOTHING, untracked=True)
-            names.remove(".git") if ".git" in names else None
+            names[:] = [name for name in names if name != ".git"]
         if seen >= _MANY:
             return
 

@@ -216,18 +216,17 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
 def _in_each(places: list[Place], cwd: str, act: Callable[[Place], None]) -> None:
     """Do something in each worktree, in that of the cwd last; what is wrong in another one is logged here."""
     here = gitdir.discover(os.path.realpath(cwd))
-    for place in places:
+    own = [place for place in places if here is not None and place.root == here.root]
+    for place in (one for one in places if one not in own):
         try:
-            if here is None or place.root != here.root:
-                act(place)
+            act(place)
         except (OSError, layout.StateError) as error:
             if here is not None:
                 log(
                     Layout(layout.state_folder(here), layout.MAIN), f"not recorded in '{place.root}': {error}"
                 )
-    for place in places:
-        if here is not None and place.root == here.root:
-            act(place)
+    for place in own:
+        act(place)
 
 
 def _note_life_in(place: Place, event: Event, session: str, agent: str, environ: dict[str, str]) -> None:
@@ -265,8 +264,7 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
     """Around a shell command: what it may have changed, which no payload tells."""
     from gitralph.hook import named_trees, shellwatch
 
-    session, folder = _session(event, environ), os.path.realpath(cwd)
-    place, words = gitdir.discover(folder), command_of(event.given) or ""
+    session = _session(event, environ)
 
     def end(there: Place) -> None:
         lay = layout.for_place(there, create=False)
@@ -288,8 +286,9 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
     if event.kind == "shell":  # the command may have moved the cwd
         _in_each(whereabouts.places(session, cwd, environ), cwd, end)
         return
+    place = gitdir.discover(os.path.realpath(cwd))
     places = [place] if place is not None else []
-    places += named_trees.elsewhere(place, folder, words)
+    places += named_trees.elsewhere(place, cwd, command_of(event.given) or "")
     _in_each(places, cwd, begin)
 
 

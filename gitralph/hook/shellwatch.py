@@ -213,10 +213,10 @@ def begin(
     named = named_trees.named(place, event.cwd or place.root, words)
     for there in named:
         key = f"{_key(event)} {there.root}"
-        _open(for_place(there), session, event, there, environ, runner, {"key": key})
+        _open(for_place(there), session, event, there, environ, runner, key, {})
         more.append(key)
-    told: dict[str, object] = {"key": _key(event), "more": more, "beside": list(beside)}
-    _open(lay, session, event, place, environ, runner, told)
+    also = {"more": more, "beside": list(beside)}
+    _open(lay, session, event, place, environ, runner, _key(event), also)
     return [there.root for there in named]
 
 
@@ -227,10 +227,10 @@ def _open(
     place: Place,
     environ: dict[str, str],
     runner: object,
-    names: dict[str, object],
+    key: str,
+    also: dict[str, list[str]],
 ) -> None:
-    """Keep what is there before a command; ``names`` are its key here, and where else it is looked at."""
-    key = str(names.pop("key"))
+    """Keep under ``key`` what is there before a command; ``also`` names where else it is looked at."""
     path = lay.shell_call(session, key)
     asked = hook_git.settings(place.root, environ, time.monotonic() + BUDGET)
     if asked is None or asked[1] == OFF:
@@ -258,7 +258,7 @@ def _open(
         "stages": staging.may_stage(event.given, event.cwd),
         "process": _lasting(runner),
         "space": process.space(),
-        **names,
+        **also,
     }
     # it may make a worktree, and work there
     kept["paths"] = named_trees.to_make(event.cwd or place.root, command_of(event.given) or "")

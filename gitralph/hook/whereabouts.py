@@ -45,9 +45,10 @@ def below(folder: str) -> list[Place]:
 def has_records(place: Place) -> bool:
     """True where something is recorded in a form that this version reads."""
     try:
-        return os.path.isdir(layout.state_folder(place)) and bool(layout.for_place(place, create=False))
+        layout.for_place(place, create=False)
     except (OSError, layout.StateError):
         return False
+    return os.path.isdir(layout.state_folder(place))
 
 
 def _near(session: str | None, folder: str) -> list[Place]:

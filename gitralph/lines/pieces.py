@@ -288,12 +288,9 @@ def pieces(
     """
     weave = fold(steps, disk)
     moves = {step.key for step in steps if step.moved}
-    found = _Credits(weave, held, has, moves, {step.key for step in steps if step.undoes})
-    # a file that a session's command may have removed is not as it was when another one had removed it
+    undos = {step.key for step in steps if step.undoes}
     gone = {step.key for step in steps if step.offered and step.after is None}
-    found.returned = {
-        at: then for at, then in weave.returns if weave.steps[weave.unit_of(at).step] not in gone
-    }
+    found = _Credits(weave, held, has, moves, undos, gone)
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
@@ -353,7 +350,13 @@ class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
     def __init__(
-        self, weave: Weave, held: Held, has: Held, moves: Container[str], undos: Container[str]
+        self,
+        weave: Weave,
+        held: Held,
+        has: Held,
+        moves: Container[str],
+        undos: Container[str],
+        gone: Container[str],
     ) -> None:
         self.weave, self.held, self.has, self.moves, self.undos = weave, held, has, moves, undos
         self.changes: dict[int, list[Change]] = {}
@@ -366,7 +369,9 @@ class _Credits(_States):
         self.are_back = dict[tuple[int, str], bool]()
         self.are_undone = dict[tuple[int, int], bool]()
         self.were_replaced = dict[int, bool]()
-        self.returned = dict(weave.returns)
+        # a file that a session's command may have removed is not as it was when another one had removed it
+        steps = ((at, then, weave.steps[weave.unit_of(at).step]) for at, then in weave.returns)
+        self.returned = {at: then for at, then, step in steps if step not in gone}
         for line in (EXISTS, NEWLINE):
             ops = weave.ops[line]
             if ops and ops[0] == BASE << 1:
