@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal, RalphError
 from gitralph.base.layout import Layout
+from gitralph.decide import decision
 from gitralph.decide.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.context import Context
@@ -102,7 +103,8 @@ def log_lines(
                     "note": "; ".join(told) or None,
                     "how": found.how,
                 }
-                if found.notes:
+                # what is said beside something that stays out is no news only once nothing does
+                if found.notes and all(one.reason == decision.UNCHANGED for one in found.left):
                     fields["said"] = [list(commit_log.row_of(one.why)) for one in found.notes]
                 lines.append(["journal", use.session, _text(found.path), fields])
             if use.manifest is not None:

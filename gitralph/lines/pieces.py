@@ -289,8 +289,8 @@ def pieces(
     weave = fold(steps, disk)
     moves = {step.key for step in steps if step.moved}
     undos = {step.key for step in steps if step.undoes}
-    gone = {step.key for step in steps if step.offered and step.after is None}
-    found = _Credits(weave, held, has, moves, undos, gone)
+    offered = {step.key: step.after is None for step in steps if step.offered}
+    found = _Credits(weave, held, has, moves, undos, offered)
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
@@ -356,9 +356,11 @@ class _Credits(_States):
         has: Held,
         moves: Container[str],
         undos: Container[str],
-        gone: Container[str],
+        offered: Mapping[str, bool],
     ) -> None:
         self.weave, self.held, self.has, self.moves, self.undos = weave, held, has, moves, undos
+        self.offered = offered
+        """For each gap that a session's command may have made whether the file is gone after it."""
         self.changes: dict[int, list[Change]] = {}
         self.takers: dict[int, dict[int, None]] = {}
         """For each line the hunks that took it away and brought something, the latest last."""
@@ -371,7 +373,7 @@ class _Credits(_States):
         self.were_replaced = dict[int, bool]()
         # a file that a session's command may have removed is not as it was when another one had removed it
         steps = ((at, then, weave.steps[weave.unit_of(at).step]) for at, then in weave.returns)
-        self.returned = {at: then for at, then, step in steps if step not in gone}
+        self.returned = {at: then for at, then, step in steps if not offered.get(step)}
         for line in (EXISTS, NEWLINE):
             ops = weave.ops[line]
             if ops and ops[0] == BASE << 1:
@@ -510,7 +512,8 @@ class _Credits(_States):
             return
         for n in numbers:
             self._took_the_rest(n, weave.hunks[n])
-            self._did_again(n, weave.hunks[n])
+            if self.offered.get(weave.steps[weave.unit_of(n).step], True):
+                self._did_again(n, weave.hunks[n])
 
     def _is_of_gap(self, line: int) -> bool:
         """Tell whether a line that a gap brings back is its own: HEAD had what a record put in its place."""

@@ -167,9 +167,12 @@ class Truth:
             if (edit.actor[:1] == "s" and (edit.actor != actor or not edit.put))
             or self.corrects.get((old, token))
         }
-        books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead]
+        books: list[dict[Key, Any]] = [self.edits, self.bringer]
         wanted = {(old, token): (new, token) for token in theirs - {FILE}}
         found = [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
+        # a session may have replaced what a person had put in the place of a line
+        came = {(new, line): dict(lines) for (path, line), lines in self.instead.items() if path == old}
+        found.append((self.instead, came))
         # a correction that lies in a stash may come back under the new name
         corrected = {(new, token): names for (path, token), names in self.corrects.items() if path == old}
         return [*found, (self.corrects, corrected)]
