@@ -277,6 +277,23 @@ def test_a_file_that_a_command_may_have_removed_is_not_gone_as_it_was_before() -
     assert separate(base, popped, None, owners={"S1", "S2"}).text is None
 
 
+def test_a_line_that_a_command_may_have_removed_is_not_removed_again_by_who_had_done_so_before() -> None:
+    """A stash had brought it back, and a third session's line tells that no pop of it took it away."""
+    base, more = b"one\ntwo\nthree\n", b"zero\none\ntwo\nthree\n"
+    steps = [
+        Step("0", "S1", base, b"one\nthree\n"),
+        Step("g:0", None, b"one\nthree\n", base),
+        Step("1", "S2", base, more),
+        Step("g:1", None, more, b"zero\none\nthree\n", offered=True),
+    ]
+    answer = separate(base, steps, b"zero\none\nthree\n", owners={"S1"})
+    assert answer.text == base
+    assert [note.why.kind for note in answer.notes] == [Kind.REMOVAL_STAYS]
+    # what nobody's command was seen to do may be the stash that is popped on top of the line
+    popped = [*steps[:3], steps[3]._replace(offered=False)]
+    assert separate(base, popped, b"zero\none\nthree\n", owners={"S1"}).text == b"one\nthree\n"
+
+
 def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
     """Both committed, a person corrected the second and reverts it: the first does not come beside it."""
     base, first = b"one\ntwo\n", b"red green blue\n"
