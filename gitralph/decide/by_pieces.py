@@ -224,7 +224,9 @@ def _doubted(scene: Scene, state: PathState, steps: Sequence[Step]) -> set[str]:
     # who only takes lines away corrects none of them
     gaps = [(s.key, s.before, s.after) for s in steps if s.owner is None and s.after is not None]
     known |= {text_id(after) for _, before, after in gaps if not difference(before, after)[1]}
-    known -= {None}
+    # that the file was gone tells of a command only where a record says who removed it
+    if all(step.owner is None or step.after is not None for step in steps):
+        known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
     left = windows.left_by_others(scene.layout, state.path, now, scene.own, known, told)
     if left is not None and not left:

@@ -4,15 +4,18 @@ A rename has two ends, and a commit has both or neither. Lines of other sessions
 the new name.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
-from gitralph.decide.decision import Left, Outcome
-from gitralph.decide.inputs import Scene, read_blob
+from gitralph.decide.decision import Left, Note, Outcome
+from gitralph.decide.inputs import Question, Scene, read_blob
+from gitralph.git import history
+from gitralph.git.snapshot import ABSENT
 from gitralph.hook.journal import GAP, Record
+from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -27,24 +30,57 @@ class Rename(NamedTuple):
     left_by: Record
 
 
-def _source(scene: Scene, come: PathState, to: Record) -> Rename | None:
+def _source(scene: Question, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
     """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
     old, path = to.other_path, come.path
     if old is None:
         return None
-    state, name = scene.states.get(old) or scene.recorded_at(old), path.decode("utf-8", "surrogateescape")
+    state, name = states.get(old) or scene.recorded_at(old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
     return Rename(old, path, state, ends[-1]) if ends else None
 
 
-def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
-    """The own moves that brought these files, each pair of paths once."""
-    for state in states:
+def _moves(
+    scene: Question, states: Mapping[bytes, PathState], files: Iterable[PathState]
+) -> Iterator[Rename]:
+    """The own moves that brought these files, each pair of paths once. ``states`` are those asked for."""
+    for state in files:
         own = (r for r in state.journal.records if r.op == _TO and r.session in scene.own)
         for record in {record.other_path: record for record in own}.values():
-            found = _source(scene, state, record)
+            found = _source(scene, states, state, record)
             if found is not None:
                 yield found
+
+
+def first_names(
+    asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
+) -> dict[bytes, PathState]:
+    """The names that HEAD has for files which others moved first, and the session moved on.
+
+    Nothing is left of the first move: the session's goes in its place, and a rename has two ends.
+    """
+    found = (_first_name(asked, move) for move in _moves(asked, states, states.values()))
+    names = {one.path for one in found if one is not None} - states.keys()
+    names = names if wanted is None else names.intersection(wanted)
+    return {path: path_records.path_state(asked.layout, path, []) for path in names}
+
+
+def _first_name(asked: Question, move: Rename) -> PathState | None:
+    """Where HEAD has a moved file whose last name it does not know; None where somebody changed it there."""
+    state, left, seen = move.state, move.left_by, {move.new}
+    while asked.reader.entry(state.path) is None and state.path not in seen:
+        seen.add(state.path)
+        came = [r for r in state.journal.records if r.op == _TO and r.offset < left.offset]
+        if not came or came[-1].after != left.before or came[-1].other_path is None:
+            return None
+        before = asked.recorded_at(came[-1].other_path)
+        end = path_records.left_by(asked.layout, before.journal, came[-1], state.path)
+        if end is None or end is not before.journal.records[-1]:
+            return None
+        state, left = before, end
+    entry = asked.reader.entry(state.path)
+    is_as_moved = entry is not None and entry.oid.decode() == left.before
+    return state if state is not move.state and is_as_moved else None
 
 
 def _at_old_paths(scene: Scene, state: PathState) -> Iterator[PathState]:
@@ -95,14 +131,14 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         if scene.wishes.include_entangled and found.includes and found.taken:
             wide = replace(scene, family=(*scene.family, *found.includes))
             state = scene.states[path]
-            for move in _moves(wide, [state, *_at_old_paths(scene, state)]):
+            for move in _moves(wide, wide.states, [state, *_at_old_paths(scene, state)]):
                 by_path[path] = _without_others(wide, move._replace(new=path), by_path[path])
     for path, found in by_path.items():
         to = text_chain.arrival(scene, scene.states[path]) if found.taken else None
         if to is not None and to.session not in scene.own:  # moved on from where the session had moved it
-            for move in _moves(scene, _at_old_paths(scene, scene.states[path])):
+            for move in _moves(scene, scene.states, _at_old_paths(scene, scene.states[path])):
                 by_path[path] = _without_others(scene, move._replace(new=path), by_path[path])
-    moves = list(_moves(scene, [scene.states[path] for path in by_path]))
+    moves = list(_moves(scene, scene.states, [scene.states[path] for path in by_path]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
@@ -115,7 +151,14 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         elif old is not None and old.taken and not _refuses(new):
             left = _not_arrived(scene, scene.states[move.new], move)
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
-    return list(by_path.values()), [(move.old, move.new) for move in moves]
+    pairs = [(move.old, move.new) for move in moves]
+    for move in moves:
+        first = _first_name(scene, move) if by_path[move.new].taken else None
+        if first is not None and first.path in by_path and scene.contents[first.path].absent:
+            note = Note(first.path, Why(Kind.MOVED_BY, (first.journal.records[-1].session,)))
+            by_path[first.path] = Outcome(first.path, ABSENT, notes=(note,))
+            pairs.append((first.path, move.new))
+    return list(by_path.values()), pairs
 
 
 def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:
@@ -142,8 +185,9 @@ def _moved_on(scene: Scene, come: PathState) -> str | None:
     last = next((r for r in reversed(come.journal.records) if r.op != GAP), None)
     if last is None or last.op != _FROM or last.session in scene.own or last.other_path is None:
         return None
-    waits = scene.contents[come.path].absent and scene.reader.entry(last.other_path) is None
-    return last.session if waits else None
+    now = scene.reader.entry(last.other_path)
+    waits = now is None or now == history.entry_at(scene.repo, last.head, last.other_path)
+    return last.session if waits and scene.contents[come.path].absent else None
 
 
 def _is_lost(scene: Scene, come: PathState) -> bool:

@@ -321,7 +321,7 @@ class Commit:
 def judge(truth: Truth, commit: Commit) -> list[Fault]:
     """Everything wrong with a commit that was made, or with a call that found nothing."""
     faults = [*moved(commit), *staged(truth, commit)]
-    renamed = commit.renamed
+    renamed = commit.renamed | _moved_over(truth, commit)
     went, came = (lines_of(commit.texts(shot.head, renamed)) for shot in (commit.before, commit.after))
     for path in sorted({*commit.before.head, *commit.after.head, *commit.before.disk}):
         case = commit.case(truth, path)
@@ -329,6 +329,14 @@ def judge(truth: Truth, commit: Commit) -> list[Fault]:
             case.moved |= went & came
         faults += case.judge()
     return faults
+
+
+def _moved_over(truth: Truth, commit: Commit) -> set[str]:
+    """Files that it takes away, each with the file that it was moved over in the end, whoever moved it."""
+    head = commit.after.head
+    gone = commit.before.head.keys() - head.keys()
+    pairs = [(old, new) for new in head for old in gone.intersection(truth.old_paths(new))]
+    return {path for pair in pairs for path in pair}
 
 
 # --- 4: nothing else moved ---
