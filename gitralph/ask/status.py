@@ -19,7 +19,7 @@ from gitralph.decide.pending_paths import Work, Works
 from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.context import Context, without_programs
-from gitralph.git.listing import Counts
+from gitralph.git.listing import Counts, is_unmerged
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
@@ -214,7 +214,7 @@ def owners(
     paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
     for path in dirty.keys() & works.keys():
-        if uncommitted.is_unmerged(dirty[path]):  # no commit of anybody goes until it is settled
+        if is_unmerged(dirty[path]):  # no commit of anybody goes until it is settled
             works[path] = {
                 name: work._replace(reason=decision.UNMERGED) for name, work in works[path].items()
             }

@@ -76,3 +76,8 @@ def states(said: bytes) -> list[tuple[str, bytes]]:
     A folder into which git does not look loses the slash at its end.
     """
     return [(row[:2].decode("ascii", "replace"), row[3:].rstrip(b"/")) for row in nul.rows(said)]
+
+
+def is_unmerged(letters: str) -> bool:
+    """True for git's letters of a path with a conflict that is not settled (git-status(1))."""
+    return "U" in letters or letters in ("AA", "DD")

@@ -78,7 +78,8 @@ def operation_in(git_dir: str) -> str | None:
     return None
 
 
-def _version(said: bytes) -> tuple[int, ...]:
+def version(said: bytes) -> tuple[int, ...]:
+    """The first two numbers of what ``git version`` says."""
     words = said.decode("ascii", "replace").split()
     digits = words[2].split(".") if len(words) > 2 else []
     return tuple(int(part) for part in digits[:2] if part.isdigit())
@@ -102,7 +103,7 @@ def _has_empty_hooks_path(git: Git) -> bool:
 
 
 def _check_version(said: bytes) -> None:
-    if _version(said) < OLDEST_GIT:
+    if version(said) < OLDEST_GIT:
         raise Fatal(
             f"git is too old ({os.fsdecode(said).strip()}); "
             f"git ralph needs {OLDEST_GIT[0]}.{OLDEST_GIT[1]} or newer"

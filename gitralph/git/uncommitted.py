@@ -58,11 +58,6 @@ def dirty(
     return {path: found[path] for path in (named if named and not typed else sorted(found)) if path in found}
 
 
-def is_unmerged(letters: str) -> bool:
-    """True for git's letters of a path with a conflict that is not settled (git-status(1))."""
-    return "U" in letters or letters in ("AA", "DD")
-
-
 def dirty_paths(
     repo: Repository, config: Config, among: Iterable[bytes] = (), typed: Sequence[str] = ()
 ) -> list[bytes]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
-from gitralph.git.listing import entries, states
+from gitralph.git.listing import entries, is_unmerged, states
 from gitralph.git.run import Git, GitError
 
 INITIALIZING = "initializing"
@@ -150,8 +150,8 @@ def add(git: Git, path: str, branch: str, start: str | None) -> None:
     git.run(*words)
 
 
-def remove(git: Git, path: str, force: int = 0) -> None:
-    """``git worktree remove``; ``force`` 1 takes unclean ones, 2 locked ones too."""
+def remove(git: Git, path: str, force: bool) -> None:
+    """``git worktree remove``; with ``force`` also an unclean one."""
     git.run("worktree", "remove", *["--force"] * force, path)
 
 
@@ -190,7 +190,7 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
     for code, path in states(git.run(*words)):
         if code in ("??", "!!"):
             found[code[0]].append(path)
-        elif "U" in code or code in ("AA", "DD"):
+        elif is_unmerged(code):
             found["u"].append(path)
         else:
             found["s"] += [path] if code[0] != " " else []
@@ -212,9 +212,7 @@ def _hidden(git: Git) -> tuple[bytes, ...]:
     # worktree.
     flagged = [row[2:] for row in rows if row[:1].islower() or row[:1] == b"S"]
     root = os.fsencode(git.cwd or ".")
-    there = [path for path in flagged if os.path.lexists(os.path.join(root, path))]
-    if not there:
-        return ()
+    there = (path for path in flagged if os.path.lexists(os.path.join(root, path)))
     return tuple(path for path in there if _differs(git, path))
 
 

@@ -10,7 +10,7 @@ from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 from gitralph.commit import guard_script
-from gitralph.git.repository import OLDEST_GIT, Repository
+from gitralph.git.repository import OLDEST_GIT, Repository, version
 from gitralph.git.run import Git
 from gitralph.guard.question import MODES
 from gitralph.hook import journal
@@ -41,11 +41,11 @@ class Check:
 
 def git_version(git: Git) -> Check:
     """Whether git is new enough."""
-    said = git.line("version").removeprefix("git version ")
-    digits = [int(part) for part in said.split(".")[:2] if part.isdigit()]
-    oldest = ".".join(str(part) for part in OLDEST_GIT)
-    ok = tuple(digits) >= OLDEST_GIT
-    return Check("git", ok, said, None if ok else f"git ralph needs {oldest} or newer")
+    said, oldest = git.line("version"), ".".join(map(str, OLDEST_GIT))
+    ok = version(said.encode()) >= OLDEST_GIT
+    return Check(
+        "git", ok, said.removeprefix("git version "), None if ok else f"git ralph needs {oldest} or newer"
+    )
 
 
 def guard(repo: Repository) -> list[Check]:

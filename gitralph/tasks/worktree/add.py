@@ -151,7 +151,7 @@ def _clear_absent(trees: Trees, row: WorktreeEntry) -> Trees:
             f"git ralph worktree unlock {os.path.basename(row.path).removeprefix('ralph-')}",
         )
     # Not `git worktree prune`: that takes every absent one, also those on a disk that is not mounted now.
-    worktrees.remove(trees.git, row.path, force=1)
+    worktrees.remove(trees.git, row.path, force=True)
     return trees.again()
 
 

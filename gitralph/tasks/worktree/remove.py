@@ -146,7 +146,7 @@ def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> 
     try:
         # Where nothing was to save, git runs without --force, so that its own check sees what came since.
         is_forced = done.saved or verdict.ignored or verdict.modules
-        worktrees.remove(trees.git, row.path, force=1 if is_forced else 0)
+        worktrees.remove(trees.git, row.path, force=bool(is_forced))
     except BaseException:
         if not _has_begun(git, row.path):
             record.status = beads.IN_PROGRESS
@@ -182,7 +182,7 @@ def _absent(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) 
     """Only the registration is left, or not even that: clear it, and keep a branch with work on it."""
     done = Removed(trees.path(record.bead))
     if row is not None:
-        worktrees.remove(trees.git, row.path, force=1)
+        worktrees.remove(trees.git, row.path, force=True)
         done.notes.append("the folder was gone; only its registration was removed")
     tip = worktrees.value(trees.git, where.branch_of(record.bead))
     verdict = Objections()
@@ -243,5 +243,5 @@ def _resume(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) 
     elif where.folder_holds_something(path):
         raise Refused(f"'{path}' is no worktree any more; it was left alone")
     if row is not None:
-        worktrees.remove(trees.git, path, force=1)
+        worktrees.remove(trees.git, path, force=True)
     return _finish(trees, record, done, tip)
