@@ -16,10 +16,13 @@ UNRECORDED = "unrecorded"
 _LIMIT = 120
 
 
+def _fits(text: str) -> bool:
+    return 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
+
+
 def is_valid(text: str) -> bool:
     """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``, except for UNRECORDED."""
-    fits = 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
-    return fits and text != UNRECORDED
+    return _fits(text) and text != UNRECORDED
 
 
 def digest(data: bytes | bytearray | memoryview) -> str:
@@ -44,7 +47,6 @@ def safe_form(text: str) -> str:
     return "-".join(part for part in ("x", readable, digest(raw)[:16]) if part)
 
 
-BEAD_LIMIT = 120
 BEAD_RULE = (
     "an id is a letter or digit, then up to 119 of letters, digits, '.', '_', '-'; "
     "no '..', and no '.' or '.lock' at the end"
@@ -53,8 +55,4 @@ BEAD_RULE = (
 
 def is_bead(text: object) -> bool:
     """True for an id that can name a branch, a folder and a file alike."""
-    if not isinstance(text, str) or not 0 < len(text) <= BEAD_LIMIT:
-        return False
-    if text[0] not in _FIRST or not _REST.issuperset(text):
-        return False
-    return ".." not in text and not text.lower().endswith((".", ".lock"))
+    return isinstance(text, str) and _fits(text) and not text.lower().endswith((".", ".lock"))
