@@ -38,7 +38,7 @@ class File(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit: its sessions by its trailers, its time (in seconds, and as RFC 3339), what it changed.
+    """A commit: its sessions by its trailers, its time (in seconds, and as RFC 3339).
 
     ``mentioned`` are the sessions that its message names anywhere, as a squash's message does. ``is_cut``:
     history ends here, since this clone lacks its parents.
@@ -52,7 +52,6 @@ class Commit(NamedTuple):
     includes: tuple[str, ...]
     date: str = ""
     mentioned: tuple[str, ...] = ()
-    files: tuple[File, ...] = ()
     is_cut: bool = False
 
     @property
@@ -62,7 +61,7 @@ class Commit(NamedTuple):
 
 
 def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
-    """The messages of some commits, in the order given, without their files.
+    """The messages of some commits, in the order given.
 
     Raises Fatal for a missing commit.
     """
@@ -77,7 +76,6 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
     for at in range(0, len(rows) - _FIELDS + 1, _FIELDS):
         oid, parents, when, date, *told, body = (row.strip("\n") for row in rows[at : at + _FIELDS])
         sessions, agents, includes = (tuple(filter(None, one.split("\n"))) for one in told)
-        named = mentioned(body)
         found.append(
             Commit(
                 oid=oid,
@@ -87,7 +85,7 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
                 agents=agents,
                 includes=includes,
                 date=date,
-                mentioned=named,
+                mentioned=mentioned(body),
             )
         )
     cut = _cut(ctx, [one.oid for one in found if not one.parents])

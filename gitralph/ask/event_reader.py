@@ -156,7 +156,7 @@ class Reader:
 
 def _last(rows: Iterator[EventLine], count: int) -> list[EventLine]:
     """The last ``count`` events, and every bad line among what was read."""
-    kept: deque[EventLine] = deque(maxlen=count) if count else deque(maxlen=0)
+    kept: deque[EventLine] = deque(maxlen=count)
     bad = []
     for row in rows:
         if isinstance(row, Bad):

@@ -57,25 +57,26 @@ def texts(ctx: Context, commits: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
+def _parts(note: bytes) -> tuple[bytes, object]:
+    """The lines of a note and the facts below them; none of either where these are no JSON."""
+    top, divider, rest = note.partition(b"\n---\n")
+    try:
+        return top, jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
+    except ValueError:
+        return b"", None
+
+
 def facts(note: bytes) -> tuple[tuple[str, ...], str | None]:
     """The ids of the sessions that a note names, and the commit that it says it is for."""
-    _, divider, rest = note.partition(b"\n---\n")
-    try:
-        told = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
-    except ValueError:
-        return (), None
-    rows = object_of(told, "sessions") or {}
+    _, told = _parts(note)
+    rows = object_of(told, "sessions")
     ids = [text_of(object_of(object_of(rows, key), "agent_id"), "id") for key in rows]
     return tuple(one or "" for one in ids), text_of(told, "base_commit_sha")
 
 
 def parse(note: bytes) -> Rows:
     """The lines of a note; what does not follow the standard is passed over."""
-    top, divider, rest = note.partition(b"\n---\n")
-    try:
-        facts = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
-    except ValueError:
-        return {}
+    top, facts = _parts(note)
     rows: Rows = {}
     path = b""
     for line in top.split(b"\n"):

@@ -37,7 +37,7 @@ def position(layout: Layout, name: str, file: str) -> int:
     return found if type(found) is int and found >= 0 else 0
 
 
-def save(layout: Layout, name: str, file: str, at: int) -> None:
+def save(layout: Layout, name: str, file: str, at: object) -> None:
     """Save that everything before ``at`` was handed on. The caller holds the cursor's lock."""
     files.make_folder(os.path.dirname(layout.cursor(name)))
     places = {**_read(layout, name), file: at}
@@ -57,6 +57,4 @@ def log_mark(layout: Layout, name: str) -> tuple[str | None, int, frozenset[str]
 
 def save_log_mark(layout: Layout, name: str, head: str | None, when: int, keys: Iterable[str]) -> None:
     """Save how far a reader of the log is. The caller holds the cursor's lock."""
-    files.make_folder(os.path.dirname(layout.cursor(name)))
-    places = {**_read(layout, name), _LOG: [head, when, sorted(keys)]}
-    files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")
+    save(layout, name, _LOG, [head, when, sorted(keys)])
