@@ -29,11 +29,11 @@ Document = dict[str, object]
 _PROVIDERS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"))
 
 
-def record(ctx: Context, commit_oid: str) -> Document | None:
-    """The record of a commit that a session of this clone made.
+def records(ctx: Context, commits: Sequence[str]) -> Iterator[Document]:
+    """The records of those of some commits that a session of this clone made, in the order given.
 
-    None for any other, for a merge, and for the first commit of a shallow clone, whose lines nobody can tell
-    from those before it.
+    None for a merge, and for the first commit of a shallow clone, whose lines nobody can tell from those
+    before it.
 
     ``files[].conversations[].ranges`` count lines from 1 in the commit's own tree. A line that nobody
     recorded has contributor type ``unknown``. ``metadata["io.gitralph"]`` holds:
@@ -45,11 +45,6 @@ def record(ctx: Context, commit_oid: str) -> Document | None:
 
     Raises Fatal for a commit that is not there.
     """
-    return next(records(ctx, [commit_oid]), None)
-
-
-def records(ctx: Context, commits: Sequence[str]) -> Iterator[Document]:
-    """The records of many commits, in the order given; those that have none are passed over."""
     makers = Makers(ctx)
     wanted = {one.oid: one for one in changed.heads(ctx, commits) if one.tells_lines}
     for oid, files in changed.files(ctx, list(wanted)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gitralph.ask.trace.agent_trace import Document, record, records
+from gitralph.ask.trace.agent_trace import Document, records
 from gitralph.base.ids import hashed
 from gitralph.git.context import Context, open_context
 from tests.ask.trace import schema
@@ -24,8 +24,12 @@ def ctx(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
     found.repo.close()
 
 
+def _record(ctx: Context, commit: str) -> Document | None:
+    return next(records(ctx, [commit]), None)
+
+
 def _of(ctx: Context, commit: str) -> Any:
-    found: Document | None = record(ctx, commit)
+    found = _record(ctx, commit)
     assert found is not None
     assert schema.breaches(found) == []
     json.dumps(found)
@@ -73,7 +77,7 @@ def test_a_commit_of_a_session_is_one_record(repo: Repo, ctx: Context) -> None:
 def test_the_same_commit_is_the_same_record(repo: Repo, ctx: Context) -> None:
     repo.edit("S1", "a", "one\n" + TEN)
     oid = _commit(repo, "S1")
-    assert record(ctx, oid) == record(ctx, oid)
+    assert _record(ctx, oid) == _record(ctx, oid)
 
 
 def test_a_range_is_hashed_without_its_last_newline(repo: Repo, ctx: Context) -> None:
@@ -84,7 +88,7 @@ def test_a_range_is_hashed_without_its_last_newline(repo: Repo, ctx: Context) ->
 
 
 def test_a_commit_of_nobody_has_no_record(repo: Repo, ctx: Context) -> None:
-    assert record(ctx, repo.head()) is None
+    assert _record(ctx, repo.head()) is None
 
 
 def test_a_merge_has_no_record(repo: Repo, ctx: Context) -> None:
@@ -95,7 +99,7 @@ def test_a_merge_has_no_record(repo: Repo, ctx: Context) -> None:
     repo.write("b", "side\n" + TEN)
     repo.commit_all("side")
     repo.git("merge", "-q", "--no-ff", "-m", "m\n\nRalph-Session: S1", "main")
-    assert record(ctx, repo.head()) is None
+    assert _record(ctx, repo.head()) is None
 
 
 def test_others_lines_that_were_included_are_theirs_and_nobodys_are_unknown(repo: Repo, ctx: Context) -> None:
@@ -143,7 +147,7 @@ def test_a_rebased_commit_keeps_its_lines(repo: Repo, ctx: Context) -> None:
 def test_a_trailer_of_a_session_that_is_not_ours_makes_no_record(repo: Repo, ctx: Context) -> None:
     repo.write("a", "x\n" + TEN)
     repo.git("commit", "-q", "-a", "-m", "x\n\nRalph-Session: nosuch")
-    assert record(ctx, repo.head()) is None
+    assert _record(ctx, repo.head()) is None
 
 
 def test_a_trailer_with_the_hash_of_a_session_means_it(repo: Repo, ctx: Context) -> None:
