@@ -62,15 +62,14 @@ def _patch_ids(git: Git, patch: bytes) -> set[bytes]:
     return {row.split(b" ")[0] for row in said.splitlines()}
 
 
-def landed_as_one(git: Git, start: str, tip: str, target: str, most: int = 400) -> bool:
+def landed_as_one(git: Git, start: str, tip: str, target: str) -> bool:
     """True when one commit of ``target`` since ``start`` makes the whole change from ``start`` to ``tip``."""
     plain = ("--no-ext-diff", "--no-textconv", "--full-index", "--binary")
     whole = _patch_ids(git, git.run("diff", *plain, start, tip, "--"))
     if not whole:
         return False
-    log = git.run(
-        "log", "-p", "--no-merges", "--no-show-signature", f"-{most}", *plain, f"{start}..{target}", "--"
-    )
+    words = ("log", "-p", "--no-merges", "--no-show-signature", "-400")
+    log = git.run(*words, *plain, f"{start}..{target}", "--")
     # A squash has the change of all commits together, so its patch id is that of the whole diff.
     return bool(whole & _patch_ids(git, log))
 

@@ -9,6 +9,7 @@ from gitralph.git.run import Git
 
 MODES = ("default", "strip", "whitespace", "verbatim", "scissors")
 SCISSORS = b"------------------------ >8 ------------------------"
+_CUT = [SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped."]
 
 
 def join(parts: list[bytes]) -> bytes:
@@ -62,7 +63,7 @@ class Cleanup(NamedTuple):
         if self.mode == "strip":
             rows = [b"Lines starting with '%s' are dropped; an empty message aborts." % comment, b""]
         elif self.mode == "scissors":
-            rows = [SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped.", b""]
+            rows = [*_CUT, b""]
         else:
             return b""
         rows += [b"Changes to be committed:", *listing]
@@ -70,8 +71,7 @@ class Cleanup(NamedTuple):
 
     def with_patch(self, text: bytes, patch: bytes) -> bytes:
         """What the editor shows with ``commit.verbose``: the patch below the scissors, as git has it."""
-        rows = [SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped."]
-        return text + (b"" if self.mode == "scissors" else self._commented(rows)) + patch
+        return text + (b"" if self.mode == "scissors" else self._commented(_CUT)) + patch
 
     def _commented(self, rows: list[bytes]) -> bytes:
         # as git prints them: no space before a tab or at the end of a line
