@@ -11,11 +11,11 @@ manifest is first replaced by blank lines of the same length, which mean nothing
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from gitralph.base import files, gitdir, layout, locks
+from gitralph.base import files, layout, locks
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout, session_of
 from gitralph.commit import cleanup, commit
@@ -23,8 +23,7 @@ from gitralph.commit.preview import preview
 from gitralph.decide import decision, pending_paths
 from gitralph.decide.request import Request
 from gitralph.git import own_worktree
-from gitralph.git import worktrees as git_worktrees
-from gitralph.git.context import Context, in_worktree
+from gitralph.git.context import Context, in_worktree, root_with
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
 from gitralph.records import finished, manifests, over_time, path_records, sessions, sweep
@@ -40,15 +39,11 @@ _SUFFIXES = (".json", ".files", ".commits")
 
 @dataclass(frozen=True)
 class Worktrees:
-    """All layouts of a repository: those of existing worktrees, and those of worktrees that are gone.
-
-    ``roots`` gives the place of the existing ones, by token.
-    """
+    """All layouts of a repository: of the existing worktrees, and of those that are gone, with the reason."""
 
     ctx: Context
     here: list[Layout]
-    gone: list[Layout]
-    roots: dict[str, str] = field(default_factory=dict)
+    gone: dict[Layout, str]
     commits: Commits = field(default_factory=Commits)
 
     @property
@@ -87,9 +82,10 @@ def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
     if lay.token == trees.ctx.layout.token:
         yield trees.ctx
         return
-    if lay.token not in trees.roots:
+    root = root_with(trees.ctx, lay)
+    if root is None:
         raise Fatal("nobody can tell where the main worktree is")
-    there = in_worktree(trees.ctx, trees.roots[lay.token])
+    there = in_worktree(trees.ctx, root)
     with closing(there.repo):
         yield there
 
@@ -206,14 +202,11 @@ def blank_manifest(path: str, size: int) -> bool:
 
 def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
     """Remove a blank manifest; False when the session has written into it again."""
-    fd = files.open_locked(path)
-    try:
+    with files.Locked(path) as fd:
         if os.fstat(fd).st_size != size:
             return False
         sweep.unlink("session", path)
         return True
-    finally:
-        os.close(fd)
 
 
 DEFAULT_AGE = 30 * 24 * 3600
@@ -302,30 +295,17 @@ def _reason(ctx: Context, name: str) -> str | None:
     return None if os.path.lexists(f"{root}/.git") else "its folder is not there"
 
 
-def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
-    """Every worktree's layout, and for each that is gone the reason."""
+def worktrees(ctx: Context) -> Worktrees:
+    """Every worktree's layout."""
     top = Layout(ctx.layout.top, layout.MAIN)
-    here, gone, reasons = [top], [], {}
-    roots = _roots(ctx)
+    here, gone = [top], dict[Layout, str]()
     for found in over_time.worktrees(top)[1:]:
-        name = found.token
-        reason = _reason(ctx, name)
+        reason = _reason(ctx, found.token)
         if reason is None:
             here.append(found)
         else:
-            gone.append(found)
-            reasons[name] = reason
-    return Worktrees(ctx, here, gone, roots), reasons
-
-
-def _roots(ctx: Context) -> dict[str, str]:
-    """The place of each worktree according to git, by the token of its state."""
-    found = {}
-    for row in git_worktrees.listing(ctx.git):
-        place = gitdir.discover(os.path.realpath(row.path))
-        if place is not None and place.common_dir == ctx.repo.common_dir:
-            found[layout.for_place(place, create=False).token] = row.path
-    return found
+            gone[found] = reason
+    return Worktrees(ctx, here, gone)
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
@@ -340,14 +320,12 @@ def _size(path: str) -> int:
     return sum(_size(f"{path}/{name}") for name in os.listdir(path))
 
 
-def collect(ctx: Context, dry: bool = False) -> Collected:
+def collect(ctx: Context, dry: bool) -> Collected:
     """Remove what is not needed; with ``dry`` only tell what would be removed. Raises Busy or Fatal."""
     if not os.path.isdir(ctx.layout.top):
         return Collected()
-    if dry:
-        return _collect(ctx, True)
-    with locks.hold(ctx.layout, locks.COMMIT):
-        return _collect(ctx, False)
+    with nullcontext() if dry else locks.hold(ctx.layout, locks.COMMIT):
+        return _collect(ctx, dry)
 
 
 # So long it keeps the commit lock at once, and so long it then lets others have it. Ten thousand sessions:
@@ -363,7 +341,7 @@ def put_away_by_portions(ctx: Context) -> int:
     if not os.path.isdir(ctx.layout.top):
         return 0
     with locks.hold(ctx.layout, locks.GC, wait=0):
-        trees, _ = worktrees(ctx)
+        trees = worktrees(ctx)
         # Once, before the first portion: a later manifest line comes with its record, under the journal's
         # lock.
         claimed = {lay.token: sweep.claimed(lay) for lay in trees.here}
@@ -409,7 +387,7 @@ def _drop_folder(ctx: Context, folder: str, dry: bool) -> None:
 
 def _collect(ctx: Context, dry: bool) -> Collected:
     now = time.time()
-    trees, reasons = worktrees(ctx)
+    trees = worktrees(ctx)
     run = Sweep(ctx.layout.top, now, cutoff(ctx, now), dry)
     for path in cleanup.dead_work(ctx.layout):
         run.note("work", path, _size(path))
@@ -448,7 +426,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     dropped = at_work.drop_objects(ctx, dry)
     if dropped is not None:
         run.note("fleet", ctx.layout.fleet_objects, dropped)
-    orphans = [_orphan(lay, reasons[lay.token]) for lay in trees.gone if not _is_nothing(lay, dry)]
+    orphans = [_orphan(lay, reason) for lay, reason in trees.gone.items() if not _is_nothing(lay, dry)]
     # Where commits took all, as from a task's worktree that was merged and removed, nobody has to decide.
     return Collected(run.swept, [one for one in orphans if one.pending], run.busy, away)
 
