@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from gitralph.base import files, gitdir, process
-from gitralph.base.errors import Fatal, UsageError
+from gitralph.base.errors import Fatal, RalphError, UsageError
 from gitralph.base.layout import Layout
 from gitralph.commit import restage
 from gitralph.decide import pending_paths
@@ -33,15 +33,22 @@ def listing(ctx: Context, everybody: dict[str, Works], finished: bool = False) -
     return out
 
 
-def works_elsewhere(ctx: Context, session: str) -> dict[str, Works]:
-    """What a session has pending in other worktrees, by their roots, as a session at work in a bead does."""
+def works_elsewhere(ctx: Context, session: str, strict: bool = True) -> dict[str, Works]:
+    """What a session has pending in other worktrees, by their roots, as a session at work in a bead does.
+
+    Without ``strict`` a damaged worktree tells nothing; git ralph doctor tells of it.
+    """
     out = {}
     for state in over_time.worktrees(ctx.layout):
         root = root_with(ctx, state) if os.path.lexists(state.manifest(session)) else None
         if root is not None and root != ctx.repo.root:
-            there = in_worktree(ctx, root)
-            with closing(there.repo):
-                out[root] = pending_paths.of(there, session)
+            try:
+                there = in_worktree(ctx, root)
+                with closing(there.repo):
+                    out[root] = pending_paths.of(there, session)
+            except RalphError:
+                if strict:
+                    raise
     return out
 
 

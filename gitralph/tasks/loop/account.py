@@ -16,9 +16,9 @@ from gitralph.ask.status import Owned
 from gitralph.base import files, jsonline, treepath
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.decide import decision
+from gitralph.decide import decision, pending_paths
 from gitralph.decide.request import Result
-from gitralph.git import history, refs, uncommitted
+from gitralph.git import history, refs, uncommitted, worktrees
 from gitralph.git.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import record as recording
@@ -27,8 +27,9 @@ from gitralph.hook.record import path_text
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, manifests, path_records
 from gitralph.records import run_record as runs
+from gitralph.sessions import lifecycle
 from gitralph.takeback import loss
-from gitralph.tasks.loop import elsewhere, own_commits
+from gitralph.tasks.loop import own_commits
 from gitralph.tasks.loop.ledger import Job, Ledger
 from gitralph.tasks.loop.own_commits import OwnCommits
 
@@ -48,7 +49,7 @@ def record_open_calls(ctx: Context, session: str) -> list[str]:
     """Record what the open calls of a session did; returns the paths, as shown to people."""
     folder = os.path.dirname(ctx.layout.call(session, ""))
     out = []
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    for name in files.names(folder):
         if name.startswith(_SHELL):
             continue
         try:
@@ -96,6 +97,7 @@ def _record_call(ctx: Context, session: str, file: str) -> bytes | None:
 
 
 TRACKER = b".beads/"
+_STASH = "refs/stash"
 _OURS = (TRACKER, b".worktrees/")
 # Left out of a commit although the commit misses nothing.
 _NOT_MISSED = frozenset([decision.UNCHANGED, decision.IGNORED, decision.GONE])
@@ -168,21 +170,13 @@ def begin(ctx: Context, run: str, session: str) -> None:
     files.make_folder(os.path.dirname(name))
     # The present end of the reflog: only what comes behind it happened during the task.
     size = os.stat(_reflog(ctx)).st_size
-    facts = {"stash": _stash(ctx), "reflog": size, "dirty": kept}
+    facts = {"stash": worktrees.value(ctx.git, _STASH) or "", "reflog": size, "dirty": kept}
     files.write_whole(name, json.dumps(facts).encode("ascii"))
-
-
-def _stash(ctx: Context) -> str:
-    done = ctx.git.try_run("rev-parse", "-q", "--verify", "refs/stash")
-    return done.stdout.decode().strip()
 
 
 @dataclass(frozen=True)
 class Began:
-    """The paths that were dirty when a task began.
-
-    ``known`` False: the note was lost, so all count as the task's.
-    """
+    """The paths that were dirty when a task began; none where the note was lost, so all count as its own."""
 
     stash: str = ""
     reflog: int = 0
@@ -257,7 +251,7 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
         else:
             found.others.append(name)
     found.ignored.extend(shown(left.path) for left in result.left if left.reason == decision.IGNORED)
-    stashed = _stash(ctx) != before.stash
+    stashed = (worktrees.value(ctx.git, _STASH) or "") != before.stash
     commits = own_commits.of(ctx, path_records.family(ctx.layout, job.session))
     dirty = {row.path for row in rows}
     gone = _gone(ctx, job, commits, result.changes, dirty, stashed or _was_reset(ctx, before))
@@ -269,8 +263,11 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     found.written_over.extend(map(shown, _written_over(ctx, job, result, dirty)))
     # One record names the last commit of its path; those before it belong to the same work.
     found.lost.update(commits.away if any(gone.values()) or commits.astray else {})
-    there = elsewhere.pending(ctx, path_records.family(ctx.layout, job.session))
-    found.elsewhere.update((root, sorted(map(shown, paths))) for root, paths in there.items())
+    there = dict[str, set[bytes]]()
+    for session in path_records.family(ctx.layout, job.session):
+        for root, works in lifecycle.works_elsewhere(ctx, session, strict=False).items():
+            there.setdefault(root, set()).update(pending_paths.counted(works))
+    found.elsewhere.update((root, sorted(map(shown, paths))) for root, paths in there.items() if paths)
     return found
 
 
