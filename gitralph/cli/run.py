@@ -131,7 +131,7 @@ def _loop(wanted: Options, view: View, resume: bool, dry_run: bool, as_json: boo
     if left is not None and not runs.is_live(left):
         output.hint(summary.again(wanted.plan) + "  # goes on with the run that was interrupted")
     crew = Crew()
-    with signals.telling(crew.ask_to_stop), Live(view, runs.looker(ctx.layout), _columns()) as live:
+    with signals.telling(crew.ask_to_stop), Live(view, ctx.layout, _columns()) as live:
         found = start.run(ctx, prepared, live.say, view, cwd, crew)
     _show(found, as_json)
     return found.code

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 
+from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
 from gitralph.cli.terminal import columns, output
 from gitralph.tasks.loop import runs
@@ -15,9 +16,9 @@ _PERIOD = 0.5
 class Live:
     """Prints the loop's sentences; on a terminal a few lines below them show what runs."""
 
-    def __init__(self, view: View, look: runs.Look, width: int | None) -> None:
+    def __init__(self, view: View, layout: Layout, width: int | None) -> None:
         self.view = view
-        self.look = look
+        self.layout = layout
         self.columns = width
         self._drawn = 0
         self._lock = threading.Lock()
@@ -52,7 +53,7 @@ class Live:
 
     def _redraw(self) -> None:
         while not self._over.wait(_PERIOD):
-            rows = [self._line(glance) for glance in self.look(self.view)]
+            rows = [self._line(glance) for glance in runs.look(self.layout, self.view)]
             with self._lock:
                 self._clear()
                 sys.stderr.write("".join(row + "\n" for row in rows))

@@ -103,9 +103,6 @@ class Job:
     def name(self) -> str:
         return f"Task {self.number}/{self.total}"
 
-    def document(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def job_of(kept: dict[str, Any]) -> Job | None:
     """A job from the run's record as it was read; None for one that no version of ours has written."""
@@ -136,8 +133,10 @@ Say = Callable[[str], None]
 # --- the record, which has every step on disk before it is taken ---
 
 
-def _is_key(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and type(value[1]) is int
+def _keys(kept: Any) -> set[tuple[str, int]]:
+    """The keys of tasks in a field of the record; anything else is passed over."""
+    pairs = (one for one in kept or () if isinstance(one, list) and len(one) == 2)
+    return {(text, copy) for text, copy in pairs if isinstance(text, str) and type(copy) is int}
 
 
 class Ledger:
@@ -149,11 +148,9 @@ class Ledger:
         self.jobs = [job for kept in record["tasks"] if (job := job_of(kept))]
         self.seen = {text for text in record.get("seen") or () if isinstance(text, str)}
         # Tasks that were ticked under another name than they had when they began.
-        self.ticked: set[tuple[str, int]] = {
-            (one[0], one[1]) for one in record.get("ticked") or () if _is_key(one)
-        }
-        self.open = {(one[0], one[1]) for one in record.get("open") or () if _is_key(one)}
-        self.begun = {(one[0], one[1]) for one in record.get("begun") or () if _is_key(one)}
+        self.ticked = _keys(record.get("ticked"))
+        self.open = _keys(record.get("open"))
+        self.begun = _keys(record.get("begun"))
         self._lock = threading.Lock()
 
     @property
@@ -172,7 +169,7 @@ class Ledger:
             self.record["ticked"] = sorted(self.ticked)
             self.record["begun"] = sorted(self.begun)
             self.record["open"] = sorted(self.open)
-            self.record["tasks"] = [job.document() for job in self.jobs]
+            self.record["tasks"] = [asdict(job) for job in self.jobs]
             runs.save(self.ctx.layout, self.record)
 
     def step(self, job: Job, step: str, **changes: Any) -> None:

@@ -1,6 +1,5 @@
 """The commits that a session made, and what HEAD has of them: only that has landed."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -49,13 +48,17 @@ def of(ctx: Context, sessions: Iterable[str]) -> OwnCommits:
     return found
 
 
+def paths_of(ctx: Context, oid: str) -> list[bytes]:
+    """The paths that a commit changes."""
+    words = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only")
+    return nul.rows(ctx.git.run(*words, oid))
+
+
 def _has_its_files(ctx: Context, oid: str) -> bool:
     """True where HEAD has the files of a commit as the commit has them, as after a squash."""
-    names = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid)
-    paths = [os.fsdecode(path) for path in nul.rows(ctx.git.try_run(*names).stdout)]
-    git = ctx.git.at(ctx.repo.root)
-    compare = ("--literal-pathspecs", "diff-tree", "-r", "--quiet", "HEAD", oid, "--", *paths)
-    return bool(paths) and git.try_run(*compare).returncode == 0
+    paths, git = paths_of(ctx, oid), ctx.git.at(ctx.repo.root)
+    compare = ("--literal-pathspecs", "diff-tree", "-r", "--quiet", "HEAD", oid, "--")
+    return bool(paths) and git.try_run(*compare, *paths).returncode == 0
 
 
 def _branch_with(ctx: Context, oid: str) -> str:

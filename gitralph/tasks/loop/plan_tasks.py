@@ -214,19 +214,6 @@ def is_skipped(ledger: Ledger, key: Key) -> bool:
     return _read_skips(ledger.ctx.layout, ledger.run).get(key, False)
 
 
-def lift_skip(ledger: Ledger, key: Key) -> None:
-    """Take a task up again."""
-    if is_skipped(ledger, key):
-        _write_skip(ledger.ctx.layout, ledger.run, key, skip=False)
-
-
-def carry_on_skips(ctx: Context, old: str | None, ledger: Ledger) -> None:
-    """Take over what was skipped in the last run of the same plan."""
-    for key, skip in (_read_skips(ctx.layout, old) if old is not None else {}).items():
-        if skip:
-            _write_skip(ctx.layout, ledger.run, key, skip=True)
-
-
 def task_named(tasks: list[Task], typed: str) -> Task:
     """The task with this number or text. Raises Fatal for none."""
     found = [task for task in tasks if typed in (str(task.number), task.text)]
@@ -264,8 +251,12 @@ def skip(ctx: Context, run: str | None, typed: str) -> str:
 def take_over(ctx: Context, ledger: Ledger, plan: str, named: str | None, say: Say) -> None:
     """Note in a new run what earlier ones landed and skipped; tell where that ticks a box again."""
     found = _earlier_runs(ctx, ledger)
-    carry_on_skips(ctx, str(found[-1]["run"]) if found else None, ledger)
-    if not found or not _is_as_in_head(ctx, plan):
+    if not found:
+        return
+    for key, skip in _read_skips(ctx.layout, str(found[-1]["run"])).items():
+        if skip:
+            _write_skip(ctx.layout, ledger.run, key, skip=True)
+    if committed_text(ctx, plan) != plans.read(plan):
         return
     head = refs.read_head(ctx.repo).oid
     tasks = plans.tasks_of(plan)
@@ -317,11 +308,6 @@ def _earlier_runs(ctx: Context, ledger: Ledger) -> list[dict[str, Any]]:
         if same and record.get("worktree") == ctx.layout.token and isinstance(record.get("options"), dict):
             found.append(record)
     return found
-
-
-def _is_as_in_head(ctx: Context, plan: str) -> bool:
-    """True for a tracked plan that holds what HEAD holds."""
-    return committed_text(ctx, plan) == plans.read(plan)
 
 
 # --- which task comes next: what an interrupted run left, then the open boxes ---
@@ -431,7 +417,8 @@ class Queue:
         if self.options.from_task is not None:
             task = task_named(tasks, self.options.from_task)
             self._start = task.number
-            lift_skip(self.ledger, task.key)
+            if is_skipped(self.ledger, task.key):
+                _write_skip(self.ledger.ctx.layout, self.ledger.run, task.key, skip=False)
         self.ledger.begun |= {task.key for task in tasks}
 
     def _is_too_much(self, task: plans.Task) -> bool:

@@ -196,11 +196,6 @@ def _is_over(ctx: Context, run: str) -> bool:
     return not any(pending_paths.counted(pending_paths.of(ctx, session)) for session in sessions)
 
 
-def write_summary(layout: Layout, run: str, text: str) -> None:
-    """Keep the Markdown summary beside the run's record."""
-    files.write_whole(layout.run_summary(run), text.encode("utf-8", "replace"))
-
-
 # --- what agents and checks print, below ``runs/<run>/``: one file a task, told apart by headings ---
 #
 # Bounded: beyond OUTPUT_LIMIT a file is put aside and a new one begun, and only the last two are kept.
@@ -341,9 +336,6 @@ class Glance:
     last_event: str
 
 
-Look = Callable[[View], list[Glance]]
-
-
 def _touched(layout: Layout, job: Job) -> tuple[int, str]:
     """How many paths the session has recorded, and the last of them."""
     try:
@@ -372,25 +364,19 @@ def _last_event(layout: Layout, run: str | None, session: str) -> str:
     return ""
 
 
-def looker(layout: Layout) -> Look:
-    """A function that returns the running tasks of the moment."""
-
-    def look(view: View) -> list[Glance]:
-        return [_glance(layout, view, job) for job in view.jobs if job.session in view.begun]
-
-    return look
+def look(layout: Layout, view: View) -> list[Glance]:
+    """The running tasks of the moment."""
+    return [_glance(layout, view, job) for job in view.jobs if job.session in view.begun]
 
 
 def _glance(layout: Layout, view: View, job: Job) -> Glance:
-    step = f"{job.step} {job.iteration}" if job.step == AGENT else job.step
     count, last = _touched(layout, job)
-    event = _last_event(layout, view.run, job.session)
     return Glance(
         name=job.name,
         text=job.text,
-        step=step,
+        step=f"{job.step} {job.iteration}" if job.step == AGENT else job.step,
         seconds=view.elapsed(job),
         files=count,
         last_file=last,
-        last_event=event,
+        last_event=_last_event(layout, view.run, job.session),
     )

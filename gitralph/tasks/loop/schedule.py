@@ -8,13 +8,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from gitralph.base import gitdir
 from gitralph.base.errors import INTERRUPTED, NO, OK, REFUSED, Fatal, RalphError
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
 from gitralph.hook.sessionfile import now
-from gitralph.tasks.children import Children
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.fleet.claiming import ForeignError, StuckError
 from gitralph.tasks.loop import account, task_landing, work, workplace
@@ -233,10 +233,6 @@ class Schedule:
     def ledger(self) -> Ledger:
         return self.worker.ledger
 
-    @property
-    def children(self) -> Children:
-        return self.worker.children
-
     def run(self) -> tuple[str, int]:
         """Work until nothing more can be done; returns how it ended, and the exit code."""
         try:
@@ -266,7 +262,7 @@ class Schedule:
             if job is None:
                 break
             self._running.append(job)
-            self.crew.start(job, self._work_on(job, self._may_merge(job)))
+            self.crew.start(job, partial(advance, self.worker, job, self.view, self._may_merge(job)))
             self._show()
         if not self._running and self._waiting and not self._last_try:
             # what looked entangled may have been somebody in the middle of an edit
@@ -276,9 +272,6 @@ class Schedule:
             self._wake()
             return self._fill()
         return bool(self._running)
-
-    def _work_on(self, job: Job, may_merge: bool):  # type: ignore[no-untyped-def]
-        return lambda: advance(self.worker, job, self.view, may_merge)
 
     def _next(self) -> Job | None:
         if self._ready:
@@ -378,14 +371,14 @@ class Schedule:
 
     def _stop(self) -> None:
         """Ask the children to end, and wait for the threads: not for ever, and not when asked twice."""
-        self.children.stop_all()
+        self.worker.children.stop_all()
         deadline = time.monotonic() + _GRACE
         while self._running and time.monotonic() < deadline and self.crew.asked < 2:
             for done in self.crew.wait(0.1):
                 self._running.remove(done.job)
                 self._take_late(done)
         if self._running:
-            self.children.kill_all()
+            self.worker.children.kill_all()
 
     def _take_late(self, done: Returned) -> None:
         """Handle a job that came back while the loop stops: what it reached counts."""

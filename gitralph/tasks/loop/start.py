@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from gitralph.base import gitdir, locks, process
+from gitralph.base import files, gitdir, locks, process
 from gitralph.base.errors import Busy, Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.decide import pending_paths
@@ -269,7 +269,8 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         if code:
             typed = _typed(options.plan, cwd)
             found.hints += summary.next_steps(found, ctx.called, typed, lambda job: _keeps(ctx, job))
-        running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
+        told = summary.markdown(found).encode("utf-8", "replace")
+        files.write_whole(ctx.layout.run_summary(ledger.run), told)
         return found
 
 

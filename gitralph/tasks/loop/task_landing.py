@@ -14,10 +14,9 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from gitralph.ask import dead_hooks
-from gitralph.base import gitdir, nul
+from gitralph.base import gitdir
 from gitralph.base.errors import Busy, Failed, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import commit as committing
@@ -48,12 +47,11 @@ _LONGEST = 72
 def checked_subject(template: str) -> str:
     """Check a template from outside. Raises UsageError for one with an unknown field."""
     try:
-        named = [name for _, name, form, how in string.Formatter().parse(template) if name is not None]
-        plain = all(not form and not how for _, name, form, how in string.Formatter().parse(template) if name)
+        fields = [row[1:] for row in string.Formatter().parse(template) if row[1] is not None]
     except ValueError as error:
         raise UsageError(f"bad subject '{template}': {error}") from None
-    wrong = [name for name in named if name not in SUBJECT_NAMES]
-    if wrong or not plain or not template.strip():
+    wrong = any(name not in SUBJECT_NAMES or form or how for name, form, how in fields)
+    if wrong or not template.strip():
         known = ", ".join("{" + name + "}" for name in SUBJECT_NAMES)
         raise UsageError(f"bad subject '{template}'", f"it may hold {known}")
     return template
@@ -188,14 +186,8 @@ def _others_work(worker: Worker, job: Job) -> bool:
 
 
 def _refused(error: Refused) -> Refused:
-    if any(isinstance(one, Left) and one.refuses for one in error.left):
-        return Entangled(error, _rivals(error.left))
-    return error
-
-
-def _rivals(left: Iterable[Any]) -> list[str]:
-    found = [name for one in left if isinstance(one, Left) and one.refuses for name in one.sessions]
-    return sorted(set(found))
+    found = [one for one in error.left if isinstance(one, Left) and one.refuses]
+    return Entangled(error, sorted({name for one in found for name in one.sessions})) if found else error
 
 
 def commit_request(worker: Worker, ctx: Context, request: Request) -> Result:
@@ -390,10 +382,7 @@ def _by_hand(ctx: Context, job: Job, result: Result) -> PlainCommit | None:
 
 
 def _files_of(ctx: Context, oid: str) -> list[str]:
-    said = ctx.git.run(
-        "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid
-    )
-    return [shown(path) for path in nul.rows(said)]
+    return [shown(path) for path in own_commits.paths_of(ctx, oid)]
 
 
 def merge(worker: Worker, ctx: Context, job: Job) -> None:
