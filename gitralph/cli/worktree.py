@@ -47,12 +47,11 @@ def add(bead: str, base: str | None, session: str | None, take_over: bool, as_js
         output.note(f"taken over from session '{ctx.called(found.taken_from)}'")
     if as_json:
         output.as_json(_added(found))
-    elif found.ran is None:
+    elif found.failed is None:
         _say_path(found.record.path)
-    if found.ran is not None:
-        error = adding.failure(found.ran)
-        output.report(error)
-        return error.exit_code
+    if found.failed is not None:
+        output.report(found.failed)
+        return found.failed.exit_code
     return OK
 
 

@@ -154,8 +154,11 @@ def _delete(root: bytes, path: bytes) -> None:
         os.unlink(full)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return
-    # git removes folders that a deletion leaves empty. rmdir refuses other folders.
-    folder = os.path.dirname(full)
+    prune(root, os.path.dirname(full))
+
+
+def prune(root: bytes, folder: bytes) -> None:
+    """Remove folders that a deletion leaves empty, as git does; rmdir refuses other folders."""
     while folder != root:
         try:
             os.rmdir(folder)

@@ -39,8 +39,8 @@ def add_worktree(ctx: Context, job: Job) -> tuple[str, str]:
     session.
     """
     found = adding.add(ctx, worktree_name(job))
-    if found.ran is not None:
-        raise adding.failure(found.ran)
+    if found.failed is not None:
+        raise found.failed
     return found.record.path, short(found.record.branch)
 
 
@@ -183,14 +183,14 @@ def _write_hooks(ctx: Context, folder: str) -> None:
     files.make_folder(folder)
     for name in _NAMES:
         theirs = f"{ctx.repo.hooks_dir}/{name}"
+        passing = f'#!/bin/sh\n[ ! -x {shlex.quote(theirs)} ] || exec {shlex.quote(theirs)} "$@"\n'
         if name in guard_script.HOOKS:
             own = guard_script.own(name, False).decode()
-            behind = f"{folder}/{guard_script.aside(name)}"
-            _put(behind, f'#!/bin/sh\n[ ! -x {shlex.quote(theirs)} ] || exec {shlex.quote(theirs)} "$@"\n')
+            _put(f"{folder}/{guard_script.aside(name)}", passing)
         elif name in _OFTEN and not os.access(theirs, os.X_OK):
             continue
         else:
-            own = f'#!/bin/sh\n[ ! -x {shlex.quote(theirs)} ] || exec {shlex.quote(theirs)} "$@"\n'
+            own = passing
         _put(f"{folder}/{name}", _elsewhere(ctx, name) + own.partition("\n")[2])
 
 

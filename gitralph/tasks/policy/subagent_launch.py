@@ -118,9 +118,8 @@ def _with_worktree(
     running = was is not None and was.active
     at_work.note(ctx, bead)
     found = adding.add(ctx, bead, wish.base, session, wish.take_over)
-    if found.ran is not None:
-        error = adding.failure(found.ran)
-        return blocked(error.message, *error.hints)
+    if found.failed is not None:
+        return blocked(found.failed.message, *found.failed.hints)
     reply.said += [f"note: {note}" for note in found.notes]
     claims = ctx.config.boolean("ralph.beads.claim")
     tracker = Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=claims)

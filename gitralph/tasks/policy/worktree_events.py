@@ -23,9 +23,8 @@ def create(event: Event, environ: Mapping[str, str]) -> Reply:
         found = adding.add(ctx, str(name), None, owner_of(event, environ))
     except RalphError as error:
         return blocked(error.message, *error.hints)
-    if found.ran is not None:
-        failed = adding.failure(found.ran)
-        return blocked(failed.message, *failed.hints)
+    if found.failed is not None:
+        return blocked(found.failed.message, *found.failed.hints)
     reply.out = os.fsencode(found.record.path) + b"\n"
     return reply
 

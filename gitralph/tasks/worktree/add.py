@@ -73,14 +73,14 @@ class Base:
 
 @dataclass
 class Added:
-    """A bead's worktree as it is now. ``ran`` is a post-create command that failed."""
+    """A bead's worktree as it is now. ``failed`` tells of its post-create command, where that failed."""
 
     record: Bead
     reused: bool = False
     opened: bool = False
     taken_from: str | None = None
     notes: list[str] = field(default_factory=list)
-    ran: on_creation.Ran | None = None
+    failed: Failed | None = None
 
 
 def base_of(ctx: Context, given: str | None) -> Base:
@@ -135,12 +135,6 @@ def _check_place(trees: Trees, bead: str, path: str) -> None:
         raise Refused(f"'{path}' exists and is no worktree of this repository; it was left alone")
 
 
-def _check_branch(trees: Trees, bead: str, row: WorktreeEntry) -> None:
-    wanted = where.branch_of(bead)
-    if row.branch != wanted:
-        raise where.off_its_branch(trees.git, row, wanted)
-
-
 def _clear_absent(trees: Trees, row: WorktreeEntry) -> Trees:
     """Unregister a worktree whose folder is gone, and only that one."""
     if os.path.lexists(row.path):
@@ -169,7 +163,7 @@ def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
             return
         # BaseException, since a Ctrl-C leaves as much behind as a failure.
         except BaseException as error:
-            leftover.take_away(trees.ctx, trees.git, record, record.path)
+            leftover.take_away(trees.ctx, trees.git, record)
             if not isinstance(error, GitError):
                 raise
             # Another `git worktree` command that runs at this moment sees ours half made, and we see its;
@@ -229,8 +223,8 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     if row is not None and row.missing:
         state = where.state_of(trees, path)
         trees, row = _clear_absent(trees, row), None
-    if row is not None:
-        _check_branch(trees, bead, row)
+    if row is not None and row.branch != where.branch_of(bead):
+        raise where.off_its_branch(trees.git, row, where.branch_of(bead))
     record = _new_record(trees, bead, old, base, exists)
     found = Added(record, reused=row is not None and not killed, taken_from=taken_from)
     found.opened = row is None and exists and not killed
@@ -289,12 +283,7 @@ def _set_up(trees: Trees, found: Added, session: str | None) -> None:
         found.notes.append(said)
     ran = on_creation.post_create(trees, found.record.bead, path, session)
     if ran is not None and ran.code:
-        found.ran = ran
-
-
-def failure(ran: on_creation.Ran) -> Failed:
-    """The error for a post-create command that failed; the worktree stays."""
-    return Failed(
-        f"ralph.worktree.postCreate ended with {ran.code}: {ran.said or ran.command}",
-        "the worktree is there; run the command in it again",
-    )
+        found.failed = Failed(
+            f"ralph.worktree.postCreate ended with {ran.code}: {ran.said or ran.command}",
+            "the worktree is there; run the command in it again",
+        )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Busy, Fatal, Refused
+from gitralph.base.quote import few
 from gitralph.git import carry, commits, index, merge, refs, worktrees
 from gitralph.git.context import Context, checkout
 from gitralph.git.refs import Head, LostRaceError, Move
@@ -18,7 +19,7 @@ from gitralph.records import intents
 from gitralph.records.bead import Bead
 from gitralph.records.intents import Merging
 from gitralph.tasks.prove.judge import MergeJudge
-from gitralph.tasks.worktree import recover_merge, trash, where
+from gitralph.tasks.worktree import recover_merge, where
 from gitralph.tasks.worktree.where import Trees, short
 
 # A turn is lost where a side moved while ``judge`` ran. After five in a row it is too slow for this base.
@@ -116,7 +117,7 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
         )
     found = merge.merge_trees(git, old, tip)
     if found.conflicts:
-        names = trash.describe_paths(list(found.conflicts))
+        names = few(found.conflicts, 10)
         raise ConflictError(
             f"'{short(branch)}' conflicts with '{short(target)}' in {names}",
             found.conflicts,
@@ -138,10 +139,6 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
     )
 
 
-def _git_dir(trees: Trees, path: str) -> str:
-    return os.path.realpath(trees.inside(path).line("rev-parse", "--absolute-git-dir"))
-
-
 def _checkout(trees: Trees, target: str) -> Repository | None:
     """The checkout that has the target as its HEAD. Raises Refused while something is in progress there."""
     row = trees.holder(target)
@@ -153,7 +150,7 @@ def _checkout(trees: Trees, target: str) -> Repository | None:
             f"'{short(target)}' is checked out at '{path}', which is not there",
             "git worktree prune  # if it was removed; one that was moved: git worktree repair <path>",
         )
-    repo = checkout(trees.ctx, _git_dir(trees, path), path)
+    repo = checkout(trees.ctx, trees.inside(path).line("rev-parse", "--absolute-git-dir"), path)
     if repo is None:
         raise Fatal(f"cannot use the checkout '{path}'")
     operation = repo.operation()
@@ -168,7 +165,7 @@ def _judge(found: carry.Carry, target: str) -> None:
         found.copy.remove()
         raise Refused(
             f"'{short(target)}' is checked out at '{found.repo.root}', which has its own changes of "
-            f"{trash.describe_paths(bad)}",
+            f"{few(bad, 10)}",
             # a stash would take the lines of sessions along, and an agent's is denied
             f"{where.git_in(found.repo.root)} ralph status  # whose they are: they must be committed first",
         )
@@ -181,7 +178,7 @@ def _try_writing(found: carry.Carry, target: str, todo: Mapping[bytes, Entry | N
         found.copy.remove()
         raise Refused(
             f"'{short(target)}' is checked out at '{found.repo.root}', where git cannot write "
-            f"{trash.describe_paths(bad)}: {said}",
+            f"{few(bad, 10)}: {said}",
             "put that right, then merge again",
         )
 
@@ -305,9 +302,7 @@ def _note(trees: Trees, record: Bead, plan: MergeMove) -> None:
     if there is not None:
         left = worktrees.dirt(trees.inside(there.path)).changed
         if left:
-            trees.ctx.warn(
-                f"'{there.path}' has uncommitted work that was not merged: {trash.describe_paths(left)}"
-            )
+            trees.ctx.warn(f"'{there.path}' has uncommitted work that was not merged: {few(left, 10)}")
 
 
 def _is_merged(trees: Trees, row: WorktreeEntry, record: Bead, plan: MergeMove) -> bool:

@@ -7,7 +7,7 @@
 import os
 import shutil
 
-from gitralph.base import lost_worktree, nul
+from gitralph.base import files, gitdir, lost_worktree, nul
 from gitralph.base.errors import Busy
 from gitralph.git import worktrees
 from gitralph.git.context import Context
@@ -22,8 +22,7 @@ NOTE = "adding"
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(8192).rstrip("\n")
+        return gitdir.read_line(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -36,7 +35,7 @@ def _half_made(common_dir: str, path: str) -> list[str]:
     """
     home, base = f"{common_dir}/worktrees", os.path.basename(path)
     out = []
-    for name in sorted(os.listdir(home)) if os.path.isdir(home) else []:
+    for name in files.names(home):
         if not (name.startswith(base) and (name == base or name[len(base) :].isdigit())):
             continue
         checkout, lock = _text(f"{home}/{name}/gitdir"), _text(f"{home}/{name}/locked")
@@ -104,16 +103,16 @@ def _clear_branch(git: Git, record: Bead) -> None:
         worktrees.delete_branch(git, record.branch, record.base_oid)
 
 
-def take_away(ctx: Context, git: Git, record: Bead, path: str) -> None:
+def take_away(ctx: Context, git: Git, record: Bead) -> None:
     """Undo an ``add`` that did not come to its end; a worktree that stands is left alone.
 
     The caller holds the bead's lock, so nobody is adding it now.
     """
-    for folder in _half_made(ctx.repo.common_dir, path):
+    for folder in _half_made(ctx.repo.common_dir, record.path):
         shutil.rmtree(folder)
-    if any(row.path == path for row in worktrees.listing(git)):
+    if any(row.path == record.path for row in worktrees.listing(git)):
         return
-    clear(ctx, git, path, worktrees.value(git, record.branch) or record.base_oid)
+    clear(ctx, git, record.path, worktrees.value(git, record.branch) or record.base_oid)
     _clear_branch(git, record)
 
 
@@ -121,7 +120,7 @@ def finish_adding(ctx: Context, git: Git, bead: str) -> None:
     """Take away what a killed ``add`` of this bead left, before git is asked about its worktrees."""
     record = _adding(ctx, bead)
     if record is not None:
-        take_away(ctx, git, record, record.path)
+        take_away(ctx, git, record)
 
 
 def _adding(ctx: Context, bead: str) -> Bead | None:

@@ -12,6 +12,7 @@ from gitralph.base import layout as layouts
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import Place, discover
 from gitralph.base.layout import Layout
+from gitralph.base.quote import few
 from gitralph.decide import pending_paths
 from gitralph.git import listing, merge, worktrees
 from gitralph.git.context import Context, in_worktree
@@ -136,11 +137,11 @@ class Objections:
         """Sentences, one for each reason that ``--force`` may overrule."""
         out = []
         if self.dirt.changed:
-            out.append(f"uncommitted work: {trash.describe_paths(self.dirt.changed)}")
+            out.append(f"uncommitted work: {few(self.dirt.changed, 10)}")
         if not self.merged:
             out.append("commits that are not merged")
         if self.ignored:
-            out.append(f"ignored files that are nowhere else: {trash.describe_paths(self.ignored)}")
+            out.append(f"ignored files that are nowhere else: {few(self.ignored, 10)}")
         return out + [f"session '{name}' is live in it" for name in self.live]
 
 

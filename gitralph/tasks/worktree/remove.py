@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gitralph.base import files, layout
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.gitdir import discover
+from gitralph.base.quote import few
 from gitralph.git import worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git
@@ -234,7 +235,7 @@ def _resume(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) 
         git = trees.git.elsewhere(path, GIT_DIR=admin, GIT_WORK_TREE=path)
         fresh = _fresh(trees, git, path, tip, saved)
         if fresh.changed and not force:
-            raise Refused(f"'{path}' has new work: {trash.describe_paths(fresh.changed)}")
+            raise Refused(f"'{path}' has new work: {few(fresh.changed, 10)}")
         if fresh.changed:
             again = trash.save(trees, record.bead, path, git, tip, fresh, seed=saved or tip)
             record.trash.append(again.ref)

@@ -53,13 +53,9 @@ def _load(path: str) -> Spawn | None:
 
 def take(layout: Layout, agent_type: str | None, session: str | None) -> Spawn | None:
     """Take away the oldest record that fits a launch, so that no other launch gets it."""
-    try:
-        names = sorted(os.listdir(layout.spawns))
-    except FileNotFoundError:
-        return None
-    for name in names:
+    for name in files.names(layout.spawns, ".json"):
         path = f"{layout.spawns}/{name}"
-        found = _load(path) if name.endswith(".json") else None
+        found = _load(path)
         if found is None or (found.agent_type or agent_type) != agent_type:
             continue
         if (found.session or session) != session:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from gitralph.base import layout, nul
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import discover
-from gitralph.base.quote import c_quote, few
-from gitralph.git import listing, worktrees
+from gitralph.base.quote import c_quote
+from gitralph.git import carry, listing, worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
@@ -167,20 +167,11 @@ def write_back(trees: Trees, root: str, tip: str, commit: str) -> int:
         full = os.path.join(base, path)
         if new is None and os.path.lexists(full):
             os.unlink(full)
-            _prune(base, os.path.dirname(full))
+            carry.prune(base, os.path.dirname(full))
     for path, (_, new) in rows.items():
         if new is not None:
             _write(trees.git, os.path.join(base, path), new)
     return len(rows)
-
-
-def _prune(base: bytes, folder: bytes) -> None:
-    while folder != base:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
 
 
 def _write(git: Git, full: bytes, entry: Entry) -> None:
@@ -205,11 +196,6 @@ def parents_of(git: Git, commit: str) -> list[str]:
     if not found:
         raise Fatal(f"'{commit}' is no save of a worktree")
     return found
-
-
-def describe_paths(paths: list[bytes]) -> str:
-    """A few paths for a sentence."""
-    return few(paths, 10)
 
 
 # --- ``git ralph worktree restore`` ---
@@ -254,7 +240,7 @@ def _check_branch(trees: Trees, bead: str, tip: str) -> bool:
     return now is None
 
 
-def restore(ctx: Context, bead: str, stamp: str | None = None) -> Restored:
+def restore(ctx: Context, bead: str, stamp: str | None) -> Restored:
     """Bring a removed worktree back, files byte for byte, staged changes too. The save stays."""
     where.checked(bead)
     with beads.hold(ctx.layout, bead) as fd:

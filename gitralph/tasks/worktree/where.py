@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gitralph.base import files, ids, locks, lost_worktree
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
-from gitralph.base.gitdir import Place, discover
+from gitralph.base.gitdir import Place, discover, read_line
 from gitralph.base.layout import Layout, for_place
 from gitralph.git import merge, worktrees
 from gitralph.git.context import Context
@@ -216,11 +216,10 @@ def record_of(layout: Layout, bead: str) -> Bead | None:
 def admin_of(trees: "Trees", path: str) -> str | None:
     """The admin folder that git keeps for a worktree, to look at one whose ``.git`` is already deleted."""
     home = trees.ctx.repo.common_dir + "/worktrees"
-    for name in os.listdir(home) if os.path.isdir(home) else []:
+    for name in files.names(home):
         try:
-            with open(f"{home}/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
-                if file.read().rstrip("\n") == path + "/.git":
-                    return f"{home}/{name}"
+            if read_line(f"{home}/{name}/gitdir") == path + "/.git":
+                return f"{home}/{name}"
         except OSError:
             continue
     return None
