@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from gitralph.base import gitdir
@@ -17,11 +18,6 @@ from gitralph.tasks.policy import event_repository, subagents
 
 # What projects write documentation in; ralph.docs.pattern adds more.
 PATTERNS = ("*.md", "*.mdx", "*.markdown", "*.rst")
-
-
-def _patterns(folder: str, environ: Mapping[str, str]) -> list[str]:
-    """The built-in patterns and those of ``ralph.docs.pattern``."""
-    return [*PATTERNS, *Config.load(Git.find(environ).at(folder)).all("ralph.docs.pattern")]
 
 
 def _is_documentation(relative: str, patterns: list[str]) -> bool:
@@ -69,11 +65,11 @@ def checked(event: Event, environ: Mapping[str, str]) -> Reply:
         return blocked(f"only documentation may be written, and this {event.tool} names no file")
     cwd = next(iter(event_repository.folders(event, environ)), "/")
     here = gitdir.discover(cwd)
-    try:
-        patterns = _patterns(here.root if here else cwd, environ)
+    patterns = list(PATTERNS)
     # A configuration that cannot be read allows no more than the built-in patterns.
-    except RalphError:
-        patterns = list(PATTERNS)
+    with suppress(RalphError):
+        git = Git.find(environ).at(here.root if here else cwd)
+        patterns += Config.load(git).all("ralph.docs.pattern")
     home = _home(event, environ)
     for path in named:
         wrong = _judge(path, cwd, here.common_dir if here else None, home, patterns)

@@ -1,5 +1,7 @@
 """Which subagent belongs to which bead: workers by their agent id, and who writes documentation for them."""
 
+from collections.abc import Callable
+
 from gitralph.base.layout import Layout
 from gitralph.hook.agents.launching import Launch, plain_type
 from gitralph.hook.event import Event
@@ -31,8 +33,7 @@ def expect(layout: Layout, launch: Launch, session: str | None) -> str | None:
     return None
 
 
-def _change(layout: Layout, bead: str, key: str, change: object) -> None:
-    assert callable(change)
+def _change(layout: Layout, bead: str, key: str, change: Callable[[list[str]], list[str]]) -> None:
     with beads.hold(layout, bead):
         record = beads.read(layout, bead)
         if record is not None:

@@ -63,7 +63,6 @@ class _Difference:
 
     path: bytes
     old: list[bytes]
-    tree: Content
     here: Content
     pieces: list[Piece]
 
@@ -167,7 +166,7 @@ def _differences(ctx: Context, bench: Workbench, reader: TreeReader, worktree: W
 def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference:
     """The pieces of one path."""
     old, new = full_lines(tree.data or b""), full_lines(here.data or b"")
-    made = _Difference(path, old, tree, here, [])
+    made = _Difference(path, old, here, [])
     special = {tree.mode, here.mode} & {SYMLINK} or is_binary(tree.data) or is_binary(here.data)
     if special or here.data is None or not new or max(len(old), len(new)) > _LINES:
         made.pieces.append(Piece(path, _waiting(ctx, path)))

@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gitralph.base import files, programs
@@ -76,14 +76,14 @@ class Prover(NamedTuple):
             # A proof that outlived its git ralph would write into the next proof's tree.
             _stop_left_over(slot)
             _wait_for_another_second(self.ctx, slot, tree)
-            outside = _objects(self.ctx, tree)
+            outside = _objects(tree)
             try:
                 git = own_worktree.lay_out(self.ctx, slot, tree.oid.encode(), tree.head, outside)
                 modules.lay_out(self.ctx, git, slot.folder)
                 return self._run(slot, tree, command, outside)
             finally:
                 # Also after a failure: the folder's content decides about byte code, not the result.
-                files.write_whole(slot.folder + ".tree", tree.oid.encode() + b"\n")
+                _write(slot.folder + ".tree", tree.oid)
 
     def _run(self, slot: Slot, tree: Tree, command: ProofCommand, outside: dict[str, str]) -> Proof:
         cwd = os.path.join(slot.folder, command.folder)
@@ -96,7 +96,13 @@ class Prover(NamedTuple):
         env = {**programs.inherited(self.ctx.environ), **own, **outside, "PWD": cwd}
         begun = time.monotonic()
         ended = self.children.run(
-            command.words, cwd=cwd, env=env, started=_recorder(slot), sink=self.sink, seconds=self.seconds
+            command.words,
+            cwd=cwd,
+            env=env,
+            # if we are killed, the next user of the place stops the process that is noted there
+            started=lambda kept: _write(slot.folder + ".process", json.dumps(kept)),
+            sink=self.sink,
+            seconds=self.seconds,
         )
         seconds = time.monotonic() - begun
         # A command that is stopped may still say 0.
@@ -106,13 +112,8 @@ class Prover(NamedTuple):
         return Proof(ok, False, seconds, ended.code, ended.output, ended.late)
 
 
-def _recorder(slot: Slot) -> Callable[[dict[str, object] | None], None]:
-    """Notes the process at work in a worktree: if we are killed, the next user of the place stops it."""
-
-    def note(identity: dict[str, object] | None) -> None:
-        files.write_whole(slot.folder + ".process", json.dumps(identity).encode("ascii") + b"\n")
-
-    return note
+def _write(path: str, text: str) -> None:
+    files.write_whole(path, text.encode("ascii") + b"\n")
 
 
 def _stop_left_over(slot: Slot) -> None:
@@ -136,17 +137,16 @@ def _wait_for_another_second(ctx: Context, slot: Slot, tree: Tree) -> None:
         return
     if last == tree.oid or int(used) != int(time.time()):
         return
-    git = ctx.git.at(**_objects(ctx, tree))
+    git = ctx.git.at(**_objects(tree))
     said = git.try_run("diff-tree", "-r", "--name-only", "-z", last, tree.oid)
     if said.returncode or b".py\0" in said.stdout:
         time.sleep(int(used) + 1 - time.time() + 0.01)
 
 
-def _objects(ctx: Context, tree: Tree) -> dict[str, str]:
+def _objects(tree: Tree) -> dict[str, str]:
     """What lets git find objects that are not in the repository yet."""
     if tree.objects is None:
         return {}
-
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": listed(tree.objects)}
 
 

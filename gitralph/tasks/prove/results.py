@@ -58,6 +58,5 @@ def note(layout: Layout, tree: str, command: ProofCommand, seconds: float) -> No
 
 def older_than(layout: Layout, cutoff: float) -> Iterable[str]:
     """Notes from before a time. For ``gc`` only."""
-    names = os.listdir(layout.proofs) if os.path.isdir(layout.proofs) else []
-    paths = [f"{layout.proofs}/{name}" for name in sorted(names)]
+    paths = [f"{layout.proofs}/{name}" for name in files.names(layout.proofs)]
     return [path for path in paths if os.lstat(path).st_mtime < cutoff]
