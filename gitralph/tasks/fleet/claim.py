@@ -5,7 +5,7 @@ some are hostile. A commit of another form is an unreadable claim, which counts 
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gitralph.base import ids
 from gitralph.base.quote import printable
@@ -41,10 +41,6 @@ class Claim:
     user: str = ""
     work: str | None = None
     into: str | None = None
-
-    def at(self, oid: str) -> "Claim":
-        """The same claim with the id of the commit that holds it."""
-        return replace(self, oid=oid)
 
 
 def message(claim: Claim) -> str:

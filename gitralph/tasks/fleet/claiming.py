@@ -86,7 +86,7 @@ def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[st
     wanted = {bead: oid for bead in beads if (oid := view.at(ref_names.claim_ref(fleet.namespace, bead)))}
     bring(fleet, wanted.values())
     found = fleet.store.read(wanted.values(), "commit", COMMIT_LIMIT)
-    return {bead: form.parse(oid, found[oid], bead) if oid in found else None for bead, oid in wanted.items()}
+    return {bead: form.parse(oid, found.get(oid, b""), bead) for bead, oid in wanted.items()}
 
 
 def bring(fleet: Fleet, oids: Iterable[str]) -> None:
@@ -109,12 +109,9 @@ def _fetch(fleet: Fleet, oids: list[str]) -> None:
 
 def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
     """The tips of a writer's log, in one text that changes with every beat."""
-    rows = sorted(
-        (ref, oid)
-        for ref, oid in view.refs.items()
-        if (found := ref_names.writer_of(fleet.namespace, ref)) and found[0] == writer
-    )
-    return " ".join(oid for _, oid in rows)
+    rows = sorted(view.refs.items())
+    named = ((ref_names.writer_of(fleet.namespace, ref), oid) for ref, oid in rows)
+    return " ".join(oid for found, oid in named if found and found[0] == writer)
 
 
 def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], everything: bool) -> LastLook:
@@ -196,9 +193,9 @@ def make(
         writer=writer or fleet.me.writer,
         lease=fleet.lease,
         result=result,
+        work=work[0] if work else None,
+        into=work[1] if work else None,
     )
-    if work is not None:
-        made = replace(made, work=work[0], into=work[1])
     if old is not None and not fleet.store.is_whole(old):
         bring(fleet, [old])
     parents = [old] if old is not None and fleet.store.is_whole(old) else []
@@ -222,6 +219,13 @@ def refuse(row: ClaimRow) -> ForeignError:
         f"bead '{row.bead}' is held by {_by(row)}",
         "git ralph fleet claims",
     )
+
+
+def gone(bead: str) -> ForeignError:
+    """The error for a claim of ours that the remote does not have any more."""
+    row = ClaimRow(bead, FREE, "", False, 0)
+    said = f"the claim on '{bead}' is gone from the remote"
+    return ForeignError(row, said, f"git ralph fleet claim {bead}")
 
 
 def stuck(fleet: Fleet, bead: str) -> StuckError:
@@ -270,7 +274,7 @@ def claim_unasked(fleet: Fleet, bead: str) -> Answer:
         known = look.claims.get(bead)
         if known is not None:
             found = fleet.store.read([known], "commit", COMMIT_LIMIT)
-            one = form.parse(known, found[known], bead) if known in found else None
+            one = form.parse(known, found.get(known, b""), bead)
             if one is None or one.state != FREE:
                 error_ = refuse(row_of(bead, known, one, None))
                 raise ForeignError(error_.row, f"{error_.message}, as of {look.at}", *error_.hints)
@@ -451,7 +455,7 @@ def all_claims(fleet: Fleet, view: RemoteRefs) -> dict[str, tuple[str, Claim | N
     for ref, oid in sorted(refs.items()):
         bead = known.get(ref) or form.bead_of(found.get(oid, b""))
         if bead is not None and ref_names.claim_ref(fleet.namespace, bead) == ref:
-            rows[bead] = (oid, form.parse(oid, found[oid], bead) if oid in found else None)
+            rows[bead] = (oid, form.parse(oid, found.get(oid, b""), bead))
     return rows
 
 
@@ -477,7 +481,7 @@ def rows_offline(fleet: Fleet) -> tuple[list[ClaimRow], str]:
     look, ours = kept_state.last_look(fleet.ctx.layout), kept_state.claims(fleet.ctx.layout)
     found = fleet.store.read(look.claims.values(), "commit", COMMIT_LIMIT)
     out = {
-        bead: row_of(bead, oid, form.parse(oid, found[oid], bead) if oid in found else None, ours.get(bead))
+        bead: row_of(bead, oid, form.parse(oid, found.get(oid, b""), bead), ours.get(bead))
         for bead, oid in look.claims.items()
     }
     return sorted({**out, **_tentative(fleet, set(out))}.values(), key=lambda row: row.bead), look.at

@@ -30,9 +30,9 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
     Raises Refused while this clone holds a bead in another fleet, Fatal where the server takes nothing,
     UnansweredError.
     """
-    remote = this_clone.remote_of(
-        ctx, wire.absolute(given) if f"remote.{given}.url" not in ctx.config.values else given
-    )
+    # a path, as it was typed here, must work from anywhere
+    is_path = f"remote.{given}.url" not in ctx.config.values and os.path.isdir(given)
+    remote = this_clone.remote_of(ctx, os.path.abspath(given) if is_path else given)
     if remote != given and ctx.config.get("ralph.remote"):
         ctx.say(f"'ralph.remote' names '{remote}': claims and logs go there")
     before = kept_state.membership(ctx.layout)

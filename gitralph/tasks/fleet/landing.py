@@ -148,7 +148,9 @@ class _Landing:
         fleet, remote = self.fleet, self.fleet.me.remote
         steps = [step for step in steps if step.new != step.old]  # a branch that has it all stays as it is
         try:
-            return _landing(fleet).push(steps, atomic=len(steps) > 1, verify=len(steps) > 1)
+            # the user's own hook runs, and what it writes is not the fleet's
+            landing = replace(fleet.wire, git=fleet.store.landing)
+            return landing.push(steps, atomic=len(steps) > 1, verify=len(steps) > 1)
         except NoAtomicError as error:
             fleet.changed(atomic=False)
             raise Refused(
@@ -172,11 +174,6 @@ def _announce(fleet: Fleet, ours: Own, tip: str, into: str) -> tuple[Own, Pushed
 
 def _look(fleet: Fleet) -> RemoteRefs:
     return fleet.look("HEAD", "refs/heads/*")
-
-
-def _landing(fleet: Fleet) -> wire.Wire:
-    """The remote for a push that runs the user's own hook: what the hook writes is not the fleet's."""
-    return replace(fleet.wire, git=fleet.store.landing)
 
 
 def _ours(fleet: Fleet, bead: str) -> Own:
@@ -203,10 +200,7 @@ def _lost(fleet: Fleet, view: RemoteRefs, bead: str, name: str) -> None:
     oid = view.at(ref_names.claim_ref(fleet.namespace, bead))
     kept_state.lose_claim(fleet.ctx.layout, bead)
     if oid is None:
-        row = ClaimRow(bead, "free", "", False, 0)
-        raise ForeignError(
-            row, f"the claim on '{bead}' is gone from the remote", f"git ralph fleet claim {bead}"
-        )
+        raise claiming.gone(bead)
     error = claiming.refuse(claiming.row_of(bead, oid, claiming.read_claims(fleet, view, [bead])[bead], None))
     raise ForeignError(
         error.row, f"nothing landed: {error.message}; your work stays on '{name}'", *error.hints

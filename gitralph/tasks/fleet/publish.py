@@ -29,7 +29,7 @@ def _published(fleet: Fleet, view: RemoteRefs | None) -> list[str]:
             for ref, oid in view.refs.items()
             if ref.startswith("refs/heads/") and not ref.startswith(ref_names.BRANCHES)
         }
-        found |= fleet.store.holds(sorted(heads - found)) if heads - found else set()
+        found |= fleet.store.holds(sorted(heads - found))
     return sorted(found)
 
 
@@ -85,7 +85,7 @@ def _lines(fleet: Fleet, commits: list[str]) -> list[bytes]:
     return [line for one in commits for line in _lines(fleet, [one])]
 
 
-def is_done(fleet: Fleet, view: RemoteRefs | None = None) -> bool:
+def is_done(fleet: Fleet, view: RemoteRefs | None) -> bool:
     """True when every commit that the remote has was looked at."""
     return tuple(_published(fleet, view)) == kept_state.beat(fleet.ctx.layout).scanned
 

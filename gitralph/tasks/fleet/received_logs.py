@@ -1,6 +1,5 @@
 """What other members published: fetched into the private folder, checked, kept in ``<writer>.jsonl``."""
 
-import os
 import re
 from collections.abc import Iterable
 
@@ -39,11 +38,11 @@ def _blobs(fleet: Fleet, tips: Iterable[str]) -> dict[str, list[str]]:
 def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
     """The logs of others that a look shows: for each writer the refs and their tips, parts in order."""
     found: dict[str, dict[str, str]] = {}
-    rows = [(ref_names.writer_of(fleet.namespace, ref), ref, oid) for ref, oid in view.refs.items()]
-    for who, ref, oid in sorted((row for row in rows if row[0]), key=lambda row: row[0] or ("", 0)):
-        assert who is not None
-        if who[0] != fleet.me.writer and (who[0] in found or len(found) < _MOST_MEMBERS):
-            found.setdefault(who[0], {})[ref] = oid
+    refs = view.refs.items()
+    rows = [(*who, ref, oid) for ref, oid in refs if (who := ref_names.writer_of(fleet.namespace, ref))]
+    for writer, _, ref, oid in sorted(rows):
+        if writer != fleet.me.writer and (writer in found or len(found) < _MOST_MEMBERS):
+            found.setdefault(writer, {})[ref] = oid
     return found
 
 
@@ -55,8 +54,8 @@ def read(fleet: Fleet, view: RemoteRefs) -> int:
         for writer, refs in now.items()
         if any(known.get(ref) != oid for ref, oid in refs.items())
     }
-    _fetch(fleet, [oid for refs in fresh.values() for oid in refs.values()], known)
     wanted = [oid for refs in fresh.values() for oid in refs.values()]
+    _fetch(fleet, wanted, known)
     blobs = _blobs(fleet, wanted)
     count = 0
     for writer, refs in fresh.items():
@@ -68,24 +67,18 @@ def read(fleet: Fleet, view: RemoteRefs) -> int:
         files.write_whole(layout.fleet_log(writer), b"".join(lines))
         known = {**known, **refs}
         count += 1
-    gone = {ref for ref in known if ref not in view.refs}
-    kept_state.keep_tips(layout, {ref: oid for ref, oid in known.items() if ref not in gone})
+    kept_state.keep_tips(layout, {ref: oid for ref, oid in known.items() if ref in view.refs})
     return count
 
 
 def _fetch(fleet: Fleet, wanted: list[str], known: dict[str, str]) -> None:
     absent = sorted(set(wanted) - fleet.store.holds(wanted))
-    tips = sorted(fleet.store.holds(known.values())) if known else []
+    tips = sorted(fleet.store.holds(known.values()))
     if absent and not fleet.wire.fetch(absent, tips[:100]):
         claiming.bring(fleet, absent)
 
 
 def writers(fleet: Fleet) -> list[str]:
     """The members of which something is kept here, this clone among them."""
-    try:
-        found = os.listdir(fleet.ctx.layout.fleet)
-    except FileNotFoundError:
-        return []
-    return sorted(
-        n[: -len(".jsonl")] for n in found if ref_names.is_writer(n.removesuffix(".jsonl")) and "." in n
-    )
+    found = (name.removesuffix(".jsonl") for name in files.names(fleet.ctx.layout.fleet, ".jsonl"))
+    return [name for name in found if ref_names.is_writer(name)]

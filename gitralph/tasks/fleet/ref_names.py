@@ -31,7 +31,7 @@ def encoded(bead: str) -> str:
     return f"{name[:100]}-%-{ids.digest(bead.encode())[:32]}"
 
 
-def log_ref(namespace: str, writer: str, part: int = 1) -> str:
+def log_ref(namespace: str, writer: str, part: int) -> str:
     """Where a writer's log lives. There are further parts where the server denies to replace the first."""
     return f"{namespace}/log/{writer}" + (f".{part}" if part > 1 else "")
 

@@ -63,13 +63,11 @@ def sync(fleet: Fleet) -> Synced:
     shown = {row.bead: row for row in found.rows}
     for bead in held:
         row = shown.get(bead)
-        if (
-            row is not None and row.mine and row.state == DONE
-        ):  # a landing that was killed before it saw its end
+        # a landing that was killed before it saw its end
+        if row is not None and row.mine and row.state == DONE:
             kept = kept_state.claims(fleet.ctx.layout)[bead]
-            kept_state.keep_claim(
-                fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE)
-            )
+            done = replace(kept, oid=row.oid or kept.oid, next=None, state=DONE)
+            kept_state.keep_claim(fleet.ctx.layout, done)
         elif row is None or not row.mine:
             kept_state.lose_claim(fleet.ctx.layout, bead)
             found.status[bead] = "lost"
@@ -81,10 +79,7 @@ def sync(fleet: Fleet) -> Synced:
 
 def _lost(bead: str, row: ClaimRow | None) -> ForeignError:
     if row is None:
-        row = ClaimRow(bead, "free", "", False, 0)
-        return ForeignError(
-            row, f"the claim on '{bead}' is gone from the remote", f"git ralph fleet claim {bead}"
-        )
+        return claiming.gone(bead)
     error = claiming.refuse(row)
     if row.state == DONE:
         return error

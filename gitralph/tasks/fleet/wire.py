@@ -4,7 +4,6 @@ The remote is always named by its URL. By its name, git would leave ``refs/remot
 the fleet's own folder has. git runs in the C locale, since its words are read.
 """
 
-import os
 import random
 import time
 from collections.abc import Sequence
@@ -130,10 +129,6 @@ class Pushed:
         return any("non-fast-forward" in reason for reason in self.reasons.values())
 
 
-def _english(git: Git) -> Git:
-    return git.at(LC_ALL="C", LANGUAGE="C")
-
-
 def gist(said: str) -> str:
     """The line of git's words that says most, for a message."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
@@ -154,9 +149,9 @@ class Wire:
     hints: tuple[str, ...] = ()
 
     def _run(
-        self, git: Git, words: Sequence[str | bytes], given: bytes | None = None, most: int | None = None
+        self, words: Sequence[str | bytes], given: bytes | None = None, most: int | None = None
     ) -> tuple[int, bytes, bytes]:
-        git = _english(git)
+        git = self.git.at(LC_ALL="C", LANGUAGE="C")
         try:
             done = runner.run(
                 [git.program, *git.words, *words],
@@ -173,7 +168,7 @@ class Wire:
 
     def look(self, *patterns: str) -> RemoteRefs:
         """The refs that match. Raises UnansweredError, or Fatal where there is no repository for us."""
-        code, out, err = self._run(self.git, ["ls-remote", "--symref", "--", self.url, *patterns])
+        code, out, err = self._run(["ls-remote", "--symref", "--", self.url, *patterns])
         if code:
             said = gist(err.decode("utf-8", "replace"))
             if _is_unusable(said):
@@ -202,7 +197,7 @@ class Wire:
         # empty one means that there must be none.
         words += [f"--force-with-lease={step.ref}:{step.old or ''}" for step in steps]
         words += ["--", self.url, *(f"{step.new}:{step.ref}" for step in steps)]
-        _code, out, err = self._run(self.git, words)
+        _code, out, err = self._run(words)
         said = err.decode("utf-8", "replace")
         if "does not support --atomic" in said:
             raise NoAtomicError(f"'{printable(self.url)}' cannot move two refs in one step")
@@ -235,7 +230,7 @@ class Wire:
             self.url,
         ]
         given = "".join(oid + "\n" for oid in oids).encode()
-        return self._run(self.git, words, given, MOST_BYTES)[0] == 0
+        return self._run(words, given, MOST_BYTES)[0] == 0
 
 
 def _reasons(out: bytes) -> dict[str, str]:
@@ -264,8 +259,3 @@ def pause(attempt: int, took: float = 0.0) -> None:
     spread = random.uniform(0.02, 0.08)  # noqa: S311  it need only differ between machines
     pause_ = (spread + random.uniform(0, took)) * 2 ** min(attempt, 5)  # noqa: S311
     time.sleep(min(pause_, random.uniform(0.5, 1) * _LONGEST_PAUSE))  # noqa: S311
-
-
-def absolute(url: str) -> str:
-    """A path as the caller typed it, made one that works from anywhere; any other URL as it is."""
-    return os.path.abspath(url) if os.path.isdir(url) else url
