@@ -181,7 +181,8 @@ def _refuse_nested(ctx: Context, ref: str) -> None:
     """To git a branch is a file or a folder of branches, never both."""
     name = ref.removeprefix("refs/heads/")
     parts = name.split("/")
-    above = next((one for n in range(1, len(parts)) if _is_branch(ctx, one := "/".join(parts[:n]))), None)
+    folders = ("/".join(parts[:n]) for n in range(1, len(parts)))
+    above = next((one for one in folders if refs.value(ctx.repo, f"refs/heads/{one}") is not None), None)
     words = ("for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", f"{ref}/")
     below = ctx.git.line(*words) if above is None else None
     if other := above or below:
@@ -189,10 +190,6 @@ def _refuse_nested(ctx: Context, ref: str) -> None:
             f"there is a branch '{other}', so none can be called '{name}'; choose another name",
             "git branch -a  # the names that are taken",
         )
-
-
-def _is_branch(ctx: Context, name: str) -> bool:
-    return refs.value(ctx.repo, f"refs/heads/{name}") is not None
 
 
 def _planned(found: History, base: TreeReader, family: set[str], wish: BranchWish, again: str) -> Replay:

@@ -63,15 +63,7 @@ class History:
 
     def touching(self, path: bytes) -> list[str]:
         """The commits of the branch itself that change a path."""
-        return self._by_path.get(path, [])
-
-    @cached_property
-    def _by_path(self) -> dict[bytes, list[str]]:
-        found: dict[bytes, list[str]] = {}
-        for oid in self.line:
-            for path in self.changes.get(oid, ()):
-                found.setdefault(path, []).append(oid)
-        return found
+        return [oid for oid in self.line if path in self.changes.get(oid, ())]
 
 
 def read(ctx: Context, onto: str | None) -> History:
