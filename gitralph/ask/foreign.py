@@ -59,14 +59,10 @@ class _Record:
 
 def _logs(layout: Layout) -> Iterator[tuple[str, float, bytes]]:
     """Writer, time of the last sync and bytes of each log."""
-    try:
-        names = sorted(os.listdir(layout.fleet))
-    except OSError:
-        return
-    for name in names:
+    for name in files.names(layout.fleet, ".jsonl"):
         writer = name.removesuffix(".jsonl")
-        # The folder holds other files too. A name that cannot be a writer's did not come from a sync.
-        if writer == name or not writer.isalnum() or not writer.isascii() or len(writer) > 40:
+        # A name that cannot be a writer's did not come from a sync.
+        if not writer.isalnum() or not writer.isascii() or len(writer) > 40:
             continue
         try:
             path = layout.fleet_log(writer)
@@ -243,8 +239,7 @@ def published(ctx: Context) -> list[Published]:
     """Every commit in the logs of other members, once."""
     fleet = MemberLogs(ctx)
     out: dict[str, Published] = {}
-    own = ctx.layout.fleet_record
-    me = _own_writer(own)
+    me = _own_writer(ctx.layout.fleet_record)
     for found in fleet.records([OURS]):
         claims = [one.claim for spans in found.spans.values() for one in spans]
         if not claims or claims[0].writer == me:

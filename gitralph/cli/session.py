@@ -63,9 +63,7 @@ def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
     if wanted_wide:
         view = everywhere.look(ctx)
         if as_json:
-            output.as_json(
-                {"sessions": all_worktrees.documents(ctx, view), "collisions": all_worktrees.collisions(view)}
-            )
+            output.as_json(all_worktrees.document(ctx, view))
         else:
             all_worktrees.show(ctx, view)
         return

@@ -79,11 +79,8 @@ def status(**typed: Any) -> int:
 
         view = everywhere.look(ctx)
         if asked.as_json:
-            told = {
-                "session": session_choice.for_reading(ctx, None),
-                "sessions": all_worktrees.documents(ctx, view),
-            }
-            output.as_json({**told, "collisions": all_worktrees.collisions(view)})
+            told = {"session": session_choice.for_reading(ctx, None)}
+            output.as_json({**told, **all_worktrees.document(ctx, view)})
         else:
             all_worktrees.show(ctx, view)
         return OK

@@ -208,7 +208,7 @@ def kept(ctx: Context) -> list[str]:
     found = []
     tops = {ctx.layout.top, _top(ctx)}
     for kind, top in ((kind, f"{top}/{kind}") for top in sorted(tops) for kind in (HOOKS, PROOFS)):
-        for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
+        for name in files.names(top):
             lock = ctx.layout.lock(locks.slot(kind, name))
             if os.path.isdir(f"{top}/{name}") and os.path.lexists(lock):
                 found.append(f"{top}/{name}")

@@ -137,11 +137,8 @@ def test_a_missing_or_foreign_line_is_named(stage: Playground) -> None:
     ]
 
 
-def test_an_unseparated_shared_file_is_a_fault_once_that_is_demanded(
-    stage: Playground, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unseparated_shared_file_is_a_fault(stage: Playground) -> None:
     play.set_up(stage)
-    monkeypatch.setattr(check, "SHARED_MUST_SEPARATE", True)
     own = {who: [e for e in edits if e.path != SHARED] for who, edits in EDITS.items()}
-    faults = check.nothing_lost(stage.git, stage.files(), own)
+    faults = check.nothing_lost(stage.git, own)
     assert f"the lines of {CLAUDE} in '{SHARED}' were not committed apart" in faults

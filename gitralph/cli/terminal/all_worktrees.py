@@ -14,24 +14,20 @@ from gitralph.records import sessions
 from gitralph.sessions import lifecycle
 
 
-def documents(ctx: Context, view: WideView) -> list[dict[str, object]]:
-    """The sessions as ``session list --json`` tells them, each with the worktree that it works in."""
-    return [_document(ctx, row) for row in view.sessions]
+def document(ctx: Context, view: WideView) -> dict[str, object]:
+    """The sessions as ``session list --json`` tells them, each with its worktree, and the collisions."""
+    collisions = [
+        {"path": output.text(one.path), "sessions": list(one.sessions), "worktrees": list(one.worktrees)}
+        for one in view.collisions
+    ]
+    return {"sessions": [_session(ctx, row) for row in view.sessions], "collisions": collisions}
 
 
-def _document(ctx: Context, row: WorktreeSession) -> dict[str, object]:
+def _session(ctx: Context, row: WorktreeSession) -> dict[str, object]:
     record = sessionfile.read(ctx.layout, row.session) or sessionfile.new_record(ctx.layout, row.session)
     facts = lifecycle.describe(ctx.layout, record, {})
     more = {"worktree": row.worktree, "bead": row.bead, "title": row.title, "pending": len(row.files)}
     return {**facts, **more, "files": [output.text(path) for path in row.files]}
-
-
-def collisions(view: WideView) -> list[dict[str, object]]:
-    """The collisions, as JSON tells them."""
-    return [
-        {"path": output.text(one.path), "sessions": list(one.sessions), "worktrees": list(one.worktrees)}
-        for one in view.collisions
-    ]
 
 
 def show(ctx: Context, view: WideView) -> None:

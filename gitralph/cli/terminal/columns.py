@@ -117,13 +117,13 @@ def available(environ: Mapping[str, str], fd: int | None = None) -> int:
     return max(found, _LEAST) if found else USUAL
 
 
-def table(rows: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
+def table(rows: Iterable[Sequence[str]]) -> list[str]:
     """Rows as aligned lines, each cell safe for a terminal; the last column is not filled."""
     safe = [[printable(cell) for cell in row] for row in rows]
     count = max(map(len, safe), default=0)
     wide = [max((width(row[at]) for row in safe if at < len(row)), default=0) for at in range(count)]
     return [
-        gap.join(
+        "  ".join(
             [*(pad(cell, wide[at]) for at, cell in enumerate(row[:-1])), row[-1]] if row else []
         ).rstrip()
         for row in safe

@@ -9,9 +9,6 @@ from gitralph.git.run import Git
 from gitralph.setup.demo import script
 from gitralph.setup.demo.script import SHARED, Lines, StoryEdit
 
-# Each agent's commit must hold its own lines of the shared file. False while a refusal is right.
-SHARED_MUST_SEPARATE = True
-
 
 def content(git: Git, oid: str) -> Lines:
     """The lines that a commit adds and takes away, per path, in the order of the patch."""
@@ -49,19 +46,16 @@ def _in_head(git: Git, path: str) -> list[str]:
     return done.stdout.decode("utf-8", "replace").splitlines() if done.returncode == 0 else []
 
 
-def nothing_lost(git: Git, files: Mapping[str, str], committed: Mapping[str, list[StoryEdit]]) -> list[str]:
-    """Check that every line anybody wrote is in HEAD, or for a refused shared file in the working tree."""
+def nothing_lost(git: Git, committed: Mapping[str, list[StoryEdit]]) -> list[str]:
+    """Check that every line anybody wrote is in HEAD, and everybody's lines of the shared file were apart."""
     faults = []
     for who, edits in script.EDITS.items():
         if who not in committed:
             faults.append(f"{who} has no commit")
-        separated = SHARED in [edit.path for edit in committed.get(who, [])]
-        if SHARED_MUST_SEPARATE and not separated:
+        if SHARED not in [edit.path for edit in committed.get(who, [])]:
             faults.append(f"the lines of {who} in '{SHARED}' were not committed apart")
         for path, (added, _) in script.lines_of(edits).items():
-            where = files.get(path, "").splitlines()
-            if path != SHARED or separated:
-                where = _in_head(git, path)
+            where = _in_head(git, path)
             faults += [f"'{line}' of {who} is missing from '{path}'" for line in added if line not in where]
     if git.try_run("fsck", "--strict", "--no-progress", "--no-dangling").returncode:
         faults.append("git fsck --strict finds fault with the repository")

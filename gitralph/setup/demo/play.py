@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from subprocess import CompletedProcess, Popen
 
 from gitralph.base import files, nul, runner
-from gitralph.base.errors import REFUSED, Fatal
+from gitralph.base.errors import Fatal
 from gitralph.git.run import Git
 from gitralph.setup.demo import check, scripted_agent
 from gitralph.setup.demo import script as script_module
@@ -185,60 +185,28 @@ def _stat(stage: Playground, oid: str) -> list[SceneRow]:
     return rows
 
 
-def _try_commit(stage: Playground, who: str, *paths: str) -> tuple[StoryScene, str | None]:
-    words = [
-        "commit",
-        "--session",
-        who,
-        "-m",
-        script_module.SUBJECTS[who],
-        *(["--", *paths] if paths else []),
-    ]
+def _try_commit(stage: Playground, who: str) -> tuple[StoryScene, str | None]:
+    words = ["commit", "--session", who, "-m", script_module.SUBJECTS[who]]
     done = stage.ralph(*words)
     shown = " ".join(f"'{word}'" if " " in word else word for word in words)
     said = done.stderr.decode("utf-8", "replace").splitlines()
-    if done.returncode == REFUSED:
-        return StoryScene(f"{who} is refused, nothing was written", f"git ralph {shown}", remarks=said), None
     if done.returncode:
         return StoryScene(f"{who} cannot commit", f"git ralph {shown}", remarks=said, faults=said), None
     oid = stage.git.line("rev-parse", "HEAD")
     return StoryScene(f"{who} commits {oid[:7]}", f"git ralph {shown}", _stat(stage, oid), said), oid
 
 
-def _agent_commits(stage: Playground, who: str, landed: list[StoryCommit]) -> Iterator[StoryScene]:
-    """The commit of one session; where the shared file is refused, of its own files."""
-    edits = script_module.EDITS[who]
-    scene, oid = _try_commit(stage, who)
-    yield scene
-    if oid is None and not scene.faults:
-        edits = [edit for edit in edits if edit.path != SHARED]
-        scene, oid = _try_commit(stage, who, *(edit.path for edit in edits))
-        scene.remarks.append(f"{SHARED} stays out: its owners cannot be told apart")
-        yield scene
-    if oid is not None:
-        landed.append(StoryCommit(who, oid, edits))
-
-
 def _human_commits(stage: Playground, landed: list[StoryCommit]) -> Iterator[StoryScene]:
     """Plain git: first what was staged, then the rest of the human's own."""
-    agents = [one for one in landed if one.who != HUMAN]
-    separated = len(agents) == len(AGENTS) and all(SHARED in _paths(one.edits) for one in agents)
-    own = [e for e in script_module.EDITS[HUMAN] if separated or e.path != SHARED]
-    # Where the shared file was refused it stays uncommitted, and `-a` would take the agents' lines of it.
-    rest = ["-a"] if separated else ["--", *(edit.path for edit in own)]
     for subject, edits, more in (
         (script_module.STAGED_SUBJECT, [script_module.STAGED_EDIT], []),
-        (script_module.SUBJECTS[HUMAN], own, rest),
+        (script_module.SUBJECTS[HUMAN], script_module.EDITS[HUMAN], ["-a"]),
     ):
         stage.git.run("commit", "-q", "-m", subject, *more)
         oid = stage.git.line("rev-parse", "HEAD")
         landed.append(StoryCommit(HUMAN, oid, edits))
         shown = " ".join(["git commit -m", f"'{subject}'", *more])
         yield StoryScene(f"{HUMAN} commits {oid[:7]}", shown, _stat(stage, oid))
-
-
-def _paths(edits: list[StoryEdit]) -> list[str]:
-    return [edit.path for edit in edits]
 
 
 def _blame(stage: Playground, landed: list[StoryCommit]) -> StoryScene:
@@ -279,9 +247,11 @@ def acts(stage: Playground) -> Iterator[StoryScene]:
     landed: list[StoryCommit] = []
     faults: list[str] = []
     for who in AGENTS:
-        for scene in _agent_commits(stage, who, landed):
-            faults += scene.faults
-            yield scene
+        scene, oid = _try_commit(stage, who)
+        if oid is not None:
+            landed.append(StoryCommit(who, oid, script_module.EDITS[who]))
+        faults += scene.faults
+        yield scene
     if stage.git.run("diff", "--cached") != staged:
         faults.append("what the human had staged changed")
     yield from _human_commits(stage, landed)
@@ -291,7 +261,7 @@ def acts(stage: Playground) -> Iterator[StoryScene]:
     yield _blame(stage, landed)
     for one in landed:
         faults += check.compare(stage.git, one.who, one.oid, one.edits)
-    faults += check.nothing_lost(stage.git, stage.files(), {one.who: one.edits for one in landed})
+    faults += check.nothing_lost(stage.git, {one.who: one.edits for one in landed})
     yield _verdict(landed, faults)
 
 

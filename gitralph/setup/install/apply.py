@@ -134,10 +134,6 @@ def _planned(
     return out
 
 
-def _check_still(plans: Sequence[_Plan]) -> bool:
-    return not any(place.moved(plan.found) for plan in plans)
-
-
 def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
     """Carry one plan out; a receipt is on disk before the file it tells of."""
     found, kept = plan.found, plan.keep
@@ -175,7 +171,7 @@ def _carry_out(
     for _ in range(_TRIES):
         # Everything is planned before anything is written: one unusable file refuses the whole.
         plans = _planned(plan, wired, scope, root, environ)
-        if _check_still(plans):
+        if not any(place.moved(one.found) for one in plans):
             break
     else:
         raise Busy("a settings file keeps changing", "try again shortly")

@@ -15,7 +15,6 @@ from gitralph.commit import guard_script
 from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
 from gitralph.git.context import Context
 from gitralph.setup.install import place
-from gitralph.setup.install.form import UnusableError
 from gitralph.setup.install.place import FoundFile
 
 # Shells that read lines of POSIX sh; fish and csh would stop at the first of ours.
@@ -44,7 +43,7 @@ class _Hook:
 
 def missing(folder: str) -> list[str]:
     """The hooks of this folder that lack the guard."""
-    return [name for name in HOOKS if not _holds(_look(f"{folder}/{name}").data)]
+    return [name for name in HOOKS if not _holds(place.usable(f"{folder}/{name}").data)]
 
 
 def asleep(folder: str) -> list[str]:
@@ -64,7 +63,7 @@ def is_installed(ctx: Context) -> bool:
 def behind(folder: str) -> list[str]:
     """Files in which a hook framework keeps a guard of ours, which it runs before its own checks."""
     names = (f"{name}{end}" for name in HOOKS for end in (".legacy", ".old"))
-    return [name for name in names if _holds(_look(f"{folder}/{name}").data)]
+    return [name for name in names if _holds(place.usable(f"{folder}/{name}").data)]
 
 
 def _holds(data: bytes | None) -> bool:
@@ -76,15 +75,8 @@ def file_of(ctx: Context) -> str:
     return f"{ctx.repo.hooks_dir}/{NAME}"
 
 
-def _look(path: str) -> FoundFile:
-    try:
-        return place.look(path)
-    except UnusableError as error:
-        raise Refused(f"'{path}' {error}; nothing was written", "correct it, then try again") from None
-
-
 def _all(folder: str) -> list[_Hook]:
-    return [_Hook(name, _look(f"{folder}/{name}")) for name in HOOKS]
+    return [_Hook(name, place.usable(f"{folder}/{name}")) for name in HOOKS]
 
 
 def _takes_lines(hook: _Hook) -> bool:
@@ -127,7 +119,7 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
         done.append(UPDATED)
     if mode and ctx.config.get("ralph.guard") != mode:
         # The note comes first. A kill in between leaves a note that removes nothing.
-        _note_setting(_look(file_of(ctx)))
+        _note_setting(place.usable(file_of(ctx)))
         ctx.git.run("config", "ralph.guard", mode)
     return file_of(ctx), min(done, key=_ORDER.index)
 
@@ -167,10 +159,10 @@ def _take_back(ctx: Context) -> bool:
     folder = ctx.repo.hooks_dir
     found = behind(folder)
     for name in found:
-        hook = _Hook(name, _look(f"{folder}/{name}"))
+        hook = _Hook(name, place.usable(f"{folder}/{name}"))
         data, theirs = hook.found.data or b"", f"{folder}/{aside(name.rpartition('.')[0])}"
         if SET.encode() in data:
-            _note_setting(_look(file_of(ctx)))
+            _note_setting(place.usable(file_of(ctx)))
         if is_ours(data) and os.path.lexists(theirs):
             os.rename(theirs, hook.path)  # the hook that ours had run, for the framework to run
         else:
@@ -211,7 +203,7 @@ def _uninstall_all(folder: str, hooks: list[_Hook]) -> list[str]:
     data = b"".join(hook.found.data or b"" for hook in hooks)
     done = [_uninstall(hook) for hook in hooks]
     for name in behind(folder):  # a framework took a hook of ours over, and would run it on
-        done.append(_uninstall(_Hook(name, _look(f"{folder}/{name}"))))
+        done.append(_uninstall(_Hook(name, place.usable(f"{folder}/{name}"))))
     if MADE.encode() in data:
         place.prune([folder])
     return done

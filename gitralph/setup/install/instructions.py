@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gitralph.base.errors import Fatal, Refused
+from gitralph.base.errors import Fatal
 from gitralph.setup.install import place
 from gitralph.setup.install.apply import ABSENT, INSTALLED, REMOVED, UNCHANGED, UPDATED
-from gitralph.setup.install.form import UnusableError
 from gitralph.setup.install.place import FoundFile
 from gitralph.setup.install.table import AGENTS, PROJECT, Agent
 
@@ -114,10 +113,7 @@ def _looked(paths: Sequence[str]) -> list[FoundFile]:
     """Each file once, however many links lead to it."""
     out: dict[str, FoundFile] = {}
     for path in paths:
-        try:
-            found = place.look(path)
-        except UnusableError as error:
-            raise Refused(f"'{path}' {error}; nothing was written", "correct it, then try again") from None
+        found = place.usable(path)
         out.setdefault(found.target, found)
     return list(out.values())
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitralph.base import files
+from gitralph.base.errors import Refused
 from gitralph.setup.install.form import UnusableError
 
 # In bytes. Settings files are read whole, and their old bytes are kept for uninstall.
@@ -43,6 +44,14 @@ def look(path: str) -> FoundFile:
     if len(data) > _LIMIT:
         raise UnusableError("is too large")
     return FoundFile(path, target, data, stat.S_IMODE(found.st_mode))
+
+
+def usable(path: str) -> FoundFile:
+    """As :func:`look`; raises Refused."""
+    try:
+        return look(path)
+    except UnusableError as error:
+        raise Refused(f"'{path}' {error}; nothing was written", "correct it, then try again") from None
 
 
 def _temporary(target: str) -> str:
