@@ -117,10 +117,6 @@ class CommitOptions(NamedTuple):
         }
 
     @property
-    def has_message(self) -> bool:
-        return bool(self.messages) or self.message_file is not None
-
-    @property
     def is_quiet(self) -> bool:
         """True where a program reads the answer, or nobody does."""
         return self.as_json or self.stable or self.zero or self.quiet
@@ -320,7 +316,7 @@ def _show_hunk(one: picking.PickedPath, number: int) -> None:
 def _wants_editor(ctx: Context, asked: CommitOptions) -> bool:
     """True for a person at a terminal who gave no message; an agent gets a message made for it."""
     at_terminal = environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)
-    has_one = asked.has_message or asked.amend or asked.fixup is not None
+    has_one = asked.messages or asked.message_file is not None or asked.amend or asked.fixup is not None
     told = has_one or asked.dry_run or asked.is_quiet
     return at_terminal and not told and not ctx.is_agent
 

@@ -60,18 +60,10 @@ def _telling(found: Fleet, as_json: bool, bead: str, work: Callable[[], Any]) ->
         raise
     except RalphError as error:
         if as_json:
-            ours = kept_state.claims(found.ctx.layout).get(bead)
-            is_held = ours is not None and ours.state == HELD
-            row = ClaimRow(
-                bead,
-                HELD if is_held else "unknown",
-                found.me.writer if is_held else "",
-                is_held,
-                ours.epoch if ours is not None and is_held else 0,
-            )
-            status = (
-                "refused" if error.exit_code == REFUSED else "busy" if error.exit_code == BUSY else "failed"
-            )
+            ours, row = kept_state.claims(found.ctx.layout).get(bead), ClaimRow(bead, "unknown", "", False, 0)
+            if ours is not None and ours.state == HELD:
+                row = ClaimRow(bead, HELD, found.me.writer, True, ours.epoch)
+            status = {REFUSED: "refused", BUSY: "busy"}.get(error.exit_code, "failed")
             output.as_json(row.document(status, reason=error.message))
         raise
 

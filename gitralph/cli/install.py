@@ -104,8 +104,7 @@ def _instructed(
 ) -> None:
     env = environ.snapshot()
     agents = apply.named(names) if names else []
-    root = root_of(env) if scope == PROJECT else None
-    for one in act(told.files(agents, scope, env, root)):
+    for one in act(told.files(agents, scope, env, _root(scope, env))):
         if absent or one.status != apply.ABSENT:
             output.say(f"instructions: {_WORDS[one.status]} '{one.file}'")
 

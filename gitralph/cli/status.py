@@ -193,15 +193,9 @@ def _document(ctx: Context, row: Owned) -> dict[str, object]:
         "added": added,
         "removed": removed,
         "entangled": row.entangled,
-        **_likely(ctx, row),
+        # the shell calls that probably changed an unrecorded path; never a command's text
+        **({"likely": [_command(ctx, command) for command in row.likely]} if row.likely else {}),
     }
-
-
-def _likely(ctx: Context, row: Owned) -> dict[str, object]:
-    """The shell calls that probably changed an unrecorded path; never a command's text."""
-    if not row.likely:
-        return {}
-    return {"likely": [_command(ctx, command) for command in row.likely]}
 
 
 def _command(ctx: Context, command: Maker | Window) -> dict[str, object]:

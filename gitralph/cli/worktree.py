@@ -111,20 +111,10 @@ def _on_terminal(ctx: Context, rows: list[bead_worktrees.BeadWorktree]) -> None:
 
 def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
     end = b"\0" if zero else b"\n"
+    keys = ("bead", "path", "state", "status", "branch", "head", "owner", "base_ref", "ahead", "behind")
     for row in rows:
         facts = row.document()
-        for key in (
-            "bead",
-            "path",
-            "state",
-            "status",
-            "branch",
-            "head",
-            "owner",
-            "base_ref",
-            "ahead",
-            "behind",
-        ):
+        for key in keys:
             value = facts[key]
             if value is not None:
                 # With -z the value is unquoted, else quoted as git lists paths: a newline in a path must not
