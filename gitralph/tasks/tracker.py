@@ -173,10 +173,7 @@ class Tracker:
 
         Without a word there, where the user ``named`` an item, or a folder ``.beads`` is.
         """
-        said = ctx.config.get("ralph.beads.enabled")
-        on = ctx.config.boolean("ralph.beads.enabled") if said is not None else None
-        if on is None:
-            on = named or os.path.isdir(root + "/.beads")
+        on = ctx.config.boolean("ralph.beads.enabled", named or os.path.isdir(root + "/.beads"))
         return cls(root, ctx.environ, warn, _seconds(ctx), on)
 
     def _say(self, text: str) -> None:
@@ -222,11 +219,9 @@ class Tracker:
         """What is known of a work item; empty with a warning when it cannot be had."""
         if not self.on:
             return Item()
+        wrong = f"'bd show {bead}' printed no such item"
         try:
-            found, wrong = (
-                parse(self._ask("show", bead, "--json"), bead),
-                f"'bd show {bead}' printed no such item",
-            )
+            found = parse(self._ask("show", bead, "--json"), bead)
         except TrackerError as error:
             found, wrong = None, str(error)
         found = found or self._from_file(bead)

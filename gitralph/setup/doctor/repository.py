@@ -60,11 +60,8 @@ def guard(repo: Repository) -> list[Check]:
     mode = repo.git.try_run("config", "--get", "ralph.guard").stdout.decode("utf-8", "replace").strip()
     if not here and not behind and not asleep:
         if mode not in ("", *MODES):
-            detail, first = (
-                f"'ralph.guard' is '{mode}', which is no mode",
-                f"git config ralph.guard {MODES[0]}",
-            )
-            return [Check("guard", False, detail, first, fatal=False)]
+            detail = f"'ralph.guard' is '{mode}', which is no mode"
+            return [Check("guard", False, detail, f"git config ralph.guard {MODES[0]}", fatal=False)]
         where = f"'{repo.hooks_dir}/{guard_script.NAME}'"
         return [Check("guard", True, f"{mode or 'warn'}, {where}", fatal=False)]
     if asleep and not here and not behind:

@@ -55,13 +55,6 @@ def present(environ: Mapping[str, str]) -> list[Agent]:
     return [a for a in AGENTS.values() if a.form != MANUAL and a.is_present(environ)]
 
 
-def _refused(found_at: str, agent: Agent, error: UnusableError) -> Refused:
-    return Refused(
-        f"'{found_at}' {error}; nothing was written",
-        f"correct it, or move it away, then run it again for '{agent.name}'",
-    )
-
-
 def _check_edited(form: Form, agent: Agent, found: FoundFile, kept: Receipt | None) -> None:
     """Raise UnusableError for a file of ours that somebody has edited."""
     if found.data is None or not form.is_edited(agent, found.data):
@@ -130,7 +123,8 @@ def _planned(
         try:
             out.append(plan(agent, path, environ))
         except UnusableError as error:
-            raise _refused(path, agent, error) from None
+            fix = f"correct it, or move it away, then run it again for '{agent.name}'"
+            raise Refused(f"'{path}' {error}; nothing was written", fix) from None
     return out
 
 

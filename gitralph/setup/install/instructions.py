@@ -135,11 +135,9 @@ def uninstall(paths: Sequence[str]) -> list[Instructed]:
     out = []
     for found in _looked(paths):
         data = None if found.data is None else removed(found.data)
-        if found.data is None or data == found.data:
-            out.append(Instructed(found.path, ABSENT))
-            continue
-        _write(found, data)
-        out.append(Instructed(found.path, REMOVED))
+        if data != found.data:
+            _write(found, data)
+        out.append(Instructed(found.path, ABSENT if data == found.data else REMOVED))
     return out
 
 

@@ -129,28 +129,22 @@ def _missing(agent: Agent, found: list[_Handler]) -> list[str]:
 def _is_silent(agent: Agent, found: list[_Handler]) -> bool:
     """True when no handler is told of what a tool wrote."""
     wanted = next((matcher for event, matcher in agent.events if event == agent.recording), None)
-    return not any(one.event == agent.recording and _hears(one.matcher, wanted) for one in found)
+    tools = None if wanted is None else frozenset(wanted.split("|")) - SHELLS
+    told = [one for one in found if one.event == agent.recording]
+    return not any(tools is None or _hears(one.matcher, tools) for one in told)
 
 
-def _hears(matcher: object, wanted: str | None) -> bool:
-    """True unless a matcher names only tools, and none of these writes files."""
-    if wanted is None or not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
-        return True
-    return bool(set(matcher.split("|")) & set(wanted.split("|")) - SHELLS)
+def _hears(matcher: object, tools: frozenset[str]) -> bool:
+    """True unless a matcher names only tools, and none of these."""
+    is_list = isinstance(matcher, str) and _PLAIN.fullmatch(matcher)
+    return not is_list or not tools.isdisjoint(str(matcher).split("|"))
 
 
 def _hears_shell(agent: Agent, found: list[_Handler]) -> bool:
     """True when one handler is told of a shell command's begin, and one of its end."""
     names = [event for event, _ in agent.events]
     around = names[names.index(agent.recording) - 1], agent.recording  # the table has them side by side
-    return all(any(one.event == event and _lets_shell(one.matcher) for one in found) for event in around)
-
-
-def _lets_shell(matcher: object) -> bool:
-    """True unless a matcher names only tools, and none of these is a shell."""
-    if not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
-        return True
-    return bool(set(matcher.split("|")) & SHELLS)
+    return all(any(one.event == event and _hears(one.matcher, SHELLS) for one in found) for event in around)
 
 
 def _is_current(agent: Agent, found: list[_Handler]) -> bool:

@@ -80,11 +80,8 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         return reply
     for _, lay in event_repository.states(event, environ):
         said = word.take(lay, session)
-        if said is not None and reply.out:
-            reply.out = again(agent, f"{said}\n\n{reply.reason}")
-        elif said is not None:
-            reply.out = tell(agent, said)
         if said is not None:
+            reply.out = again(agent, f"{said}\n\n{reply.reason}") if reply.out else tell(agent, said)
             break
     return reply
 
