@@ -49,7 +49,7 @@ class Installation:
 
     @property
     def is_ours(self) -> bool:
-        return self.registered is not None and self.registered.anything
+        return self.registered is not None and bool(self.registered.commands)
 
 
 def _look(agent: Agent, scope: str, file: str, is_read: bool) -> Installation | None:

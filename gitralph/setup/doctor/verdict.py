@@ -194,16 +194,9 @@ def _shots(verdict: Verdict, environ: Mapping[str, str]) -> None:
         for command in one.registered.commands:
             files.setdefault(command, []).append(one.file)
     # the events are fired whether the file registers them or not
-    read = {
-        one.file
-        for one in verdict.installed
-        if one.is_read and one.registered is not None and not one.registered.is_silent
-    }
-    hearing = {
-        one.file
-        for one in verdict.installed
-        if one.is_read and one.registered is not None and one.registered.hears_shell
-    }
+    told = [(one.file, one.registered) for one in verdict.installed if one.is_read and one.registered]
+    read = {file for file, found in told if not found.is_silent}
+    hearing = {file for file, found in told if found.hears_shell}
     for command, limit in commands.items():
         shot = probe.fire(verdict.agent, command, environ, limit)
         verdict.alive = verdict.alive or shot.recorded

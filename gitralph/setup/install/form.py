@@ -27,10 +27,6 @@ class Registered:
     disabled: list[str] = field(default_factory=list)
     timeout: float = 30.0
 
-    @property
-    def anything(self) -> bool:
-        return bool(self.commands)
-
 
 @dataclass(frozen=True)
 class Form:

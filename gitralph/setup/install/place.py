@@ -120,10 +120,8 @@ def delete(found: FoundFile, folders: Sequence[str]) -> None:
 def prune(folders: Sequence[str]) -> None:
     """Remove folders that are empty, innermost first."""
     for folder in sorted(set(folders), key=len, reverse=True):
-        try:
+        with contextlib.suppress(OSError):
             os.rmdir(folder)
-        except OSError:
-            continue
 
 
 def moved(found: FoundFile) -> bool:
