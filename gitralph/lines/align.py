@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from gitralph.lines.blocks import AROUND
 from gitralph.lines.gotoh import OldLine, best_pairs
-from gitralph.lines.linediff import Range, leading
+from gitralph.lines.linediff import Range
 from gitralph.lines.text import is_telling
 from gitralph.lines.weave import BASE, START, Weave
 
@@ -25,8 +25,6 @@ class Match:
     concerned: list[int] = field(default_factory=list)
     foreign: list[tuple[int, list[bytes]]] = field(default_factory=list)
     """Runs of lines that HEAD has and no atom stands for, each with the atom that it follows."""
-    crowded: set[int] = field(default_factory=set)
-    """The concerned atoms in places where HEAD has lines without an atom."""
 
 
 def widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
@@ -64,15 +62,11 @@ def place_lines(
     held = _matched(weave, shown, atoms, fresh)
     for at, _ in held:
         match.present[atoms[at]] = 1
-    above = leading([at == number == line for number, (at, line) in enumerate(held)])
-    ends = [(len(atoms) - 1 - n, len(fresh) - 1 - n) for n in range(len(held))]
-    below = leading([one == other for one, other in zip(reversed(held), ends, strict=True)])
     done = 0
     for at, line in [*held, (len(atoms), len(fresh))]:
         if line > done:
             place = atoms[at - 1] if at else left
             match.foreign.append((place, [weave.texts[one] for one in fresh[done:line]]))
-            match.crowded.update(atoms[above : len(atoms) - below])
         done = line + 1
 
 
