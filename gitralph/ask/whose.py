@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,7 @@ from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
-from gitralph.lines.linediff import hunks
+from gitralph.lines.linediff import ranges
 from gitralph.lines.order import chain
 from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
@@ -371,15 +370,12 @@ def _written(record: Record, before: bytes | None) -> set[bytes]:
         return _lines(record)  # a person gave them; no text changed
     old, found = full_lines(before or b""), set[bytes]()
     for hunk in record.hunks or []:
-        ids: dict[bytes, int] = {}
         was, now = (
-            [ids.setdefault(line.rstrip(b"\r\n"), len(ids)) for line in lines]
+            [line.rstrip(b"\r\n") for line in lines]
             for lines in (old[hunk.start : hunk.start + hunk.removed], hunk.lines)
         )
-        names = list(ids)
-        single = {line for line, times in Counter(was).items() if times == 1}
-        for _, _, low, high in hunks(was, now, single.__contains__):
-            found |= {names[line] for line in now[low:high]}
+        for _, _, low, high in ranges(was, now):
+            found.update(now[low:high])
     return found
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
-from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.linediff import Range, ranges
 from gitralph.lines.text import has_words, is_telling, words
 
 Lines = list[bytes]
@@ -39,11 +39,7 @@ class _Side(NamedTuple):
 
 def _side(old: Lines, text: bytes) -> _Side:
     lines = full_lines(text)
-    # The diff compares numbers, as the diff of a weave does, so the same code decides what a hunk is.
-    names: dict[bytes, int] = {}
-    before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
-    counts = Counter(before), Counter(after)
-    return _Side(lines, hunks(before, after, lambda line: all(count[line] == 1 for count in counts)))
+    return _Side(lines, ranges(old, lines))
 
 
 def _regions(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

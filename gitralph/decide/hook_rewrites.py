@@ -13,13 +13,11 @@ applied.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
-from gitralph.lines import linediff
-from gitralph.lines.linediff import Range
+from gitralph.lines.linediff import Range, ranges
 from gitralph.lines.terms import Separation
 
 Row = tuple[Record, bytes | None, bytes | None]
@@ -31,14 +29,6 @@ class Block(NamedTuple):
     start: int
     stop: int
     lines: tuple[bytes, ...]
-
-
-def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
-    """Where two texts differ, as (old start, old stop, new start, new stop), from 0, stops excluded."""
-    ids = {line: number for number, line in enumerate(dict.fromkeys([*old, *new]))}
-    count = Counter(old)
-    single = {ids[line] for line in old if count[line] == 1}
-    return linediff.hunks([ids[x] for x in old], [ids[x] for x in new], single.__contains__)
 
 
 def added(old: bytes | None, new: bytes) -> set[int]:

@@ -10,13 +10,13 @@ from contextlib import closing
 from typing import NamedTuple
 
 from gitralph.decide import inputs, path_texts
-from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.inputs import Scene, open_bench
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
 from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Worktree
 from gitralph.hook.journal import full_lines
+from gitralph.lines.linediff import ranges
 from gitralph.lines.terms import step_of
 from gitralph.lines.weave import EXISTS
 from gitralph.records import path_records

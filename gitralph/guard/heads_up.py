@@ -15,7 +15,6 @@ from gitralph.ask.every_line import age
 from gitralph.base.ids import digest
 from gitralph.base.quote import printable, shown
 from gitralph.decide import by_pieces, open_lines
-from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.open_lines import OpenLine, OpenPath
 from gitralph.git.context import Context, in_worktree, open_context, root_with
 from gitralph.git.texts import with_line_feeds
@@ -28,7 +27,7 @@ from gitralph.hook.journal import full_lines
 from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import normal
-from gitralph.lines.linediff import Range
+from gitralph.lines.linediff import Range, ranges
 from gitralph.records import path_records
 
 NOTE, OFF = "note", "off"

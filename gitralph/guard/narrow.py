@@ -16,7 +16,6 @@ from gitralph.commit import carryover, cleanup, commit, land, message, restage, 
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, own_commit, plan
 from gitralph.decide.decision import Left, Note
-from gitralph.decide.hook_rewrites import ranges
 from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
 from gitralph.git import blobs, index, plain_index, refs
@@ -30,7 +29,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.guard import concluding, question, recover_narrowed, whose_commit
 from gitralph.hook import hook_git, sessionfile
 from gitralph.hook.journal import full_lines, text_id
-from gitralph.lines.linediff import Range
+from gitralph.lines.linediff import Range, ranges
 from gitralph.records import intents, manifests, path_records
 from gitralph.records.intents import TO_COME, Narrowed
 from gitralph.words import sentences, ways_out

@@ -11,10 +11,9 @@ on its own lines is an edit as any other.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Sequence
 
-from gitralph.lines.linediff import Range, hunks, paired
+from gitralph.lines.linediff import Range, paired, ranges
 from gitralph.lines.terms import FORMATTED, Step
 from gitralph.lines.text import all_words, difference, ends_with_newline, split_lines, with_open_end
 
@@ -64,11 +63,8 @@ def _with_form(step: Step, writer: dict[bytes, str | None], held: Held) -> bytes
 
 def _paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     """Return what changed, in parts that say the same where the lines pair."""
-    ids: dict[bytes, int] = {}
-    before, after = ([ids.setdefault(line, len(ids)) for line in text] for text in (old, new))
-    counts = Counter(before), Counter(after)
     return [
         (low + a, low + b, start + c, start + d)
-        for low, high, start, stop in hunks(before, after, lambda line: all(n[line] == 1 for n in counts))
+        for low, high, start, stop in ranges(old, new)
         for a, b, c, d in paired(old[low:high], new[start:stop])
     ]

@@ -92,6 +92,15 @@ def _starts(lines: Sequence[bytes]) -> dict[int, int]:
     return {n - counts[at]: at for at, n in enumerate(accumulate(counts)) if counts[at]}
 
 
+def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
+    """Return the hunks that turn the lines of one text into those of another."""
+    # Numbers are compared, as in the diff of a weave, so the same code decides what a hunk is.
+    ids: dict[bytes, int] = {}
+    before, after = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (old, new))
+    counts = Counter(before)
+    return hunks(before, after, lambda line: counts[line] == 1)
+
+
 def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[Range]:
     """Return the hunks that turn `old` into `new`; `unique` tells which lines are single in the file."""
     if not old or not new:

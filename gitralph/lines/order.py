@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Sequence
 
-from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.linediff import ranges
 from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import is_telling, split_lines
 
@@ -130,24 +130,16 @@ class _OnTop:
         if self._left < 0:
             return None
         base = step.before.split(b"\n")
-        edits = [(one, step.after) for one in _ranges(base, step.after)]
-        edits += [(one, text) for one in _ranges(base, text)]
+        sides = [each.split(b"\n") for each in (step.after, text)]
+        edits = [(one, lines) for lines in sides for one in ranges(base, lines)]
         edits.sort(key=lambda edit: edit[0])
         out, last, first = list[bytes](), 0, -1
-        for (start, end, low, high), source in edits:
+        for (start, end, low, high), lines in edits:
             if start < last or start == first:
                 return None
-            out += base[last:start] + source.split(b"\n")[low:high]
+            out += base[last:start] + lines[low:high]
             last, first = end, start
         return b"\n".join([*out, *base[last:]])
-
-
-def _ranges(base: list[bytes], text: bytes) -> list[Range]:
-    """Where a text differs from another one, whose lines are `base`."""
-    ids = dict[bytes, int]()
-    old, new = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (base, text.split(b"\n")))
-    counts = Counter(old), Counter(new)
-    return hunks(old, new, lambda line: counts[0][line] == counts[1][line] == 1)
 
 
 def _told_later(waiting: Sequence[Step]) -> list[int]:
