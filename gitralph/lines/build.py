@@ -7,34 +7,20 @@ units with the same names. This module must not look at HEAD or at commits.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Protocol
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
 from gitralph.lines.linediff import Range, hunks, leading, paired, parted
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, slide_to_own
-from gitralph.lines.text import (
-    common_lines,
-    complete,
-    ends_with_newline,
-    words,
-)
+from gitralph.lines.text import common_lines, complete, ends_with_newline, words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
-
-
-class LandedBefore(Protocol):
-    """Finds texts that consist of known lines, where a diff would have to guess."""
-
-    def shown(self, text: bytes | None) -> list[int] | None: ...
+from gitralph.lines.whole import lines_of_whole
 
 
 class Folding:
     """One step on its way into the weave."""
 
-    def __init__(
-        self, weave: Weave, key: str, owner: str | None, landed: LandedBefore | None = None, named: int = 0
-    ) -> None:
-        self.landed = landed
+    def __init__(self, weave: Weave, key: str, owner: str | None, named: int = 0) -> None:
         self.weave = weave
         self.key = key
         self.owner = owner
@@ -56,11 +42,19 @@ class Folding:
         if then is not None:
             if self.owner is None and after in weave.known:
                 weave.returns.append((self.first, weave.known[after]))
-            ranges = self._return_to(then)
+            self._return_to(then)
             self._join_moved_back(self._removers())
-            self._rims(after, ranges)
-            self._finish(after)
-            return
+        else:
+            self._change_to(after)
+        self._rims(after)
+        self._name_units()
+        weave.text = after
+        weave.steps.append(self.key)
+        weave.known.setdefault(after, len(weave.hunks))
+
+    def _change_to(self, after: bytes | None) -> None:
+        """Put in what a diff with the current text finds."""
+        weave = self.weave
         ranges, fresh = self._ranges(after)
         surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
@@ -73,34 +67,22 @@ class Folding:
             start, stop, low_new, high_new = ranges[index]
             new = fresh[low_new:high_new]
             if not new:
-                by = slide_to_own(self.weave, start, stop, ranges[index - 1][1] if index else 0, free)
+                by = slide_to_own(weave, start, stop, ranges[index - 1][1] if index else 0, free)
                 start, stop = start + by, stop + by
             self._splice(hunk, start, stop, new, surroundings)
             free = start
         # A moved block is a removal and an insertion. To commit one without the other loses the text or
         # doubles it.
         self._moves(surroundings)
-        self._rims(after, ranges)
-        self._finish(after)
-
-    def _finish(self, after: bytes | None) -> None:
-        weave = self.weave
-        self._name_units()
-        weave.text = after
-        weave.steps.append(self.key)
-        weave.known.setdefault(after, len(weave.hunks))
 
     def _known(self, after: bytes | None) -> list[int] | None:
-        """Return the lines of a text that the file had before or that consists of whole pieces.
-
-        Returns None for any other text.
-        """
+        """Return the lines of an earlier text, or of a gap's that consists of whole pieces; else None."""
         weave = self.weave
         if after in weave.known:
             return weave.shown_at(weave.known[after])
-        return self.landed.shown(after) if self.landed is not None else None
+        return lines_of_whole(weave, after) if self.owner is None else None
 
-    def _return_to(self, then: list[int]) -> list[Range]:
+    def _return_to(self, then: list[int]) -> None:
         """Return to a text that the file had before: each of its lines is the line that stood there then.
 
         A stash, a checkout or an undo brings back several lines at once, also lines that say nothing by
@@ -109,7 +91,6 @@ class Folding:
         weave = self.weave
         shown = set(weave.shown)
         wanted = set(then)
-        ranges: list[Range] = []
         left, made = START, None
         for atom in [*(a for a in weave.order() if a in shown or a in wanted), END]:
             if atom == END or (atom in shown and atom in wanted):
@@ -120,13 +101,11 @@ class Folding:
             if made is None:
                 made = weave.hunks[self._new_hunk()]
                 made.left = left
-                ranges.append((0, 0, 0, 0))
             back = atom in wanted
             weave.operate(atom, len(weave.hunks) - 1, back)
             (made.undels if back else made.dels).append(atom)
             weave.count[weave.line[atom]] += 1 if back else -1
         weave.shown = then
-        return ranges
 
     def _new_hunk(self) -> int:
         self.weave.hunks.append(Hunk())
@@ -249,7 +228,6 @@ class Folding:
             len(ops) > 1
             and bool(ops[-1] & 1)
             and not ops[-2] & 1
-            and ops[-2] >> 1 != BASE
             and weave.owner_of(ops[-1] >> 1) is None
             and weave.owner_of(ops[-2] >> 1) is not None
         )
@@ -364,11 +342,11 @@ class Folding:
         low, high = sorted((self._root(one), self._root(other)))
         self.joined[high] = low
 
-    def _rims(self, after: bytes | None, ranges: list[Range]) -> None:
+    def _rims(self, after: bytes | None) -> None:
         """Record creation, deletion, and whether the last line ends with a newline."""
-        weave = self.weave
+        weave, count = self.weave, len(self.joined)
         if (weave.text is None) != (after is None):
-            hunk = self.first if ranges else self._new_hunk()
+            hunk = self.first if count else self._new_hunk()
             weave.operate(EXISTS, hunk, after is not None)
             made = weave.hunks[hunk]
             (made.undels if after is not None else made.dels).append(EXISTS)
@@ -376,18 +354,17 @@ class Folding:
             for index in range(1, len(self.joined)):
                 self._join(0, index)
         if after:
-            self._newline(ends_with_newline(after), ranges)
+            self._newline(ends_with_newline(after), self.first + count - 1 if count else None)
 
-    def _newline(self, is_complete: bool, ranges: list[Range]) -> None:
+    def _newline(self, is_complete: bool, last: int | None) -> None:
         weave = self.weave
-        last = weave.hunks[self.first + len(ranges) - 1] if ranges else None
-        at_end = last is not None and last.right == END
+        at_end = last is not None and weave.hunks[last].right == END
         # Whoever appends complete lines completes the file too, also where the newline before them is
         # another's and not committed yet.
         shared = at_end and is_complete and weave.ops[NEWLINE] is not None
         if is_complete == weave.complete and not shared:
             return
-        hunk = self.first + len(ranges) - 1 if at_end else self._new_hunk()
+        hunk = last if last is not None and at_end else self._new_hunk()
         weave.operate(NEWLINE, hunk, is_complete)
         made = weave.hunks[hunk]
         (made.undels if is_complete else made.dels).append(NEWLINE)

@@ -10,13 +10,11 @@ from gitralph.lines.materialize import text_of
 from gitralph.lines.terms import ARRIVED, GAP, TAIL, Step
 from gitralph.lines.text import difference, ends_with_newline, split_lines
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
-from gitralph.lines.whole import WholePieces
 
 
 def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     """Build the weave of a path from its steps and the bytes on disk."""
     weave = Weave(steps[0].before if steps else disk)
-    whole = WholePieces(weave)
     for step in steps:
         is_first = bool(weave.steps) and weave.steps[-1].endswith(ARRIVED)
         if is_first and (step.owner is None or step.before != weave.text):
@@ -24,26 +22,21 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
             # after them the file had that text.
             weave.known.pop(weave.text, None)
         if step.before != weave.text:
-            _take_in(weave, GAP + step.key, None, step.before, whole)
+            _take_in(weave, GAP + step.key, None, step.before)
         first = len(weave.hunks)
-        _take_in(weave, step.key, step.owner, step.after, whole, _taken_back(weave, step))
+        _take_in(weave, step.key, step.owner, step.after, _taken_back(weave, step))
         if step.takes:
             hand_over(weave, step)
         if step.offered:
             for hunk in weave.hunks[first:]:
                 hunk.assigned = True
     if weave.text != disk:
-        _take_in(weave, TAIL, None, disk, whole)
+        _take_in(weave, TAIL, None, disk)
     return weave
 
 
 def _take_in(
-    weave: Weave,
-    key: str,
-    owner: str | None,
-    text: bytes | None,
-    whole: WholePieces,
-    lines: list[int] | None = None,
+    weave: Weave, key: str, owner: str | None, text: bytes | None, lines: list[int] | None = None
 ) -> None:
     named = len(weave.units)
     back = _way_back(weave, text) if owner is None and text not in weave.known else None
@@ -52,7 +45,7 @@ def _take_in(
             text_of(weave, weave.order(), back), [x for x in weave.order() if back[x]]
         )
     first = len(weave.hunks)
-    Folding(weave, key, owner, whole if owner is None else None, len(weave.units) - named).run(text, lines)
+    Folding(weave, key, owner, len(weave.units) - named).run(text, lines)
     made = weave.hunks[first:]
     gone = {line for hunk in made for line in hunk.dels}
     for line in gone.intersection(line for hunk in made for line in hunk.undels):

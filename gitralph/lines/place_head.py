@@ -28,7 +28,7 @@ def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
         if not _is_written_anew(weave, found):
             return found
     whole = Whole(weave, head)
-    if whole.is_exact and then is None:
+    if not whole.off and then is None:
         return whole.shown
     ground = _ground(weave)
     if then is None and whole.off < sum(each.total() for each in difference(_text(weave, ground), head)):

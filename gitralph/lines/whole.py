@@ -29,12 +29,9 @@ class Whole:
         self.flags = flags_of(weave, self.units)
         self.shown = states(weave, self.flags)
         self.off = self._distance()
+        """How far the text is from these pieces; 0 where it is made of them alone."""
         if self.off:
             self._try_open()
-
-    @property
-    def is_exact(self) -> bool:
-        return not self.off
 
     def _distance(self) -> int:
         made = text_of(self.weave, self.weave.order(), self.shown)
@@ -95,19 +92,10 @@ class Whole:
                 self.shown = old
 
 
-class WholePieces:
-    """Gives the lines of a text that consists of whole pieces; it is asked for gaps."""
-
-    def __init__(self, weave: Weave) -> None:
-        self.weave = weave
-
-    def shown(self, text: bytes | None) -> list[int] | None:
-        """Return the lines of which a text consists, or None."""
-        weave = self.weave
-        # a person's change nearly always has a line that never was there
-        if not text or not all(map(weave.ids.__contains__, split_lines(text))):
-            return None
-        found = Whole(weave, text)
-        if not found.is_exact:
-            return None
-        return [line for line in weave.order() if found.shown[line]]
+def lines_of_whole(weave: Weave, text: bytes | None) -> list[int] | None:
+    """Return the lines of a text that consists of whole pieces, None for any other; it is asked for gaps."""
+    # a person's change nearly always has a line that never was there
+    if not text or not all(map(weave.ids.__contains__, split_lines(text))):
+        return None
+    found = Whole(weave, text)
+    return None if found.off else [line for line in weave.order() if found.shown[line]]
