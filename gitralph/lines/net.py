@@ -29,7 +29,7 @@ from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Held
 from gitralph.lines.terms import OFFERED, UNRECORDED, Step, Take
-from gitralph.lines.text import complete, difference, has_words, is_telling, split_lines, words
+from gitralph.lines.text import complete, counted_words, difference, has_words, is_telling, split_lines, words
 
 _FEW = 8
 """At most so many lines are looked for one by one; for more a text is taken apart.
@@ -262,9 +262,9 @@ def _of_words(
     given_up: Container[bytes],
 ) -> bytes | None:
     """A line with a word that is another's, or that HEAD or the file has in another line."""
-    more = _words_of(came)
+    more = counted_words(came)
     of_head = more.keys() & words(head or b"")
-    more.subtract(_words_of(went))
+    more.subtract(counted_words(went))
     brought = set(of_head)
     for _, before, after, takes, _ in own:
         gone, fresh = _given(after, takes) if takes else difference(before, after)
@@ -288,14 +288,6 @@ def _of_words(
     return None
 
 
-def _words_of(lines: Counter[bytes]) -> Counter[bytes]:
-    counts = Counter[bytes]()
-    for line, times in lines.items():
-        for word in words(line):
-            counts[word] += times
-    return counts
-
-
 def ever_repeated(texts: Sequence[bytes | None], asked: set[bytes]) -> set[bytes]:
     """Those of some words that stand twice in one of the texts, which change little from one to the next."""
     counts = Counter(filter(asked.__contains__, words(texts[0] or b"")))
@@ -304,8 +296,8 @@ def ever_repeated(texts: Sequence[bytes | None], asked: set[bytes]) -> set[bytes
         if found == asked:
             break
         went, came = difference(before, after)
-        counts.subtract(_words_of(went))
-        counts.update(fresh := _words_of(came))
+        counts.subtract(counted_words(went))
+        counts.update(fresh := counted_words(came))
         found |= {word for word in asked.intersection(fresh) if counts[word] > 1}
     return found
 

@@ -24,7 +24,7 @@ from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
 from gitralph.lines.terms import FORMATTED, UNRECORDED, LeftEdit, Reversal, Step, step_of
-from gitralph.lines.text import all_words, difference, is_telling, split_lines, with_open_end
+from gitralph.lines.text import counted_words, difference, is_telling, split_lines, with_open_end
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 Way = Literal["undo", "redo", "restore"]
@@ -617,7 +617,7 @@ def _once(made: Sequence[Step]) -> list[Step]:
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
     """Return a line or a word that goes or comes more often than by all of the edits, or None."""
-    for parts in (Counter[bytes], _words):
+    for parts in (Counter[bytes], counted_words):
         went, came = map(parts, difference(disk, text))
         rest = [went - came, came - went]
         for step in made:
@@ -626,10 +626,6 @@ def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> 
         for each in chain(*rest):
             return each
     return None
-
-
-def _words(lines: Counter[bytes]) -> Counter[bytes]:
-    return Counter(all_words(lines.elements()))
 
 
 def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:

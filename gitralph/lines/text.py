@@ -8,7 +8,7 @@ or LF. Nothing here may decode: a file may hold any bytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Words are compared when a piece is superseded. Bytes above 127 count as letters, so a word stays
 # one word in any language and encoding.
@@ -49,6 +49,11 @@ def all_words(lines: Iterable[bytes]) -> list[bytes]:
     return [word for line in lines for word in words(line)]
 
 
+def counted_words(lines: Counter[bytes]) -> Counter[bytes]:
+    """Count the words of some lines."""
+    return Counter(all_words(lines.elements()))
+
+
 def has_words(line: bytes) -> bool:
     """Tell whether a line says anything beyond punctuation."""
     return bool(line.translate(_WORDS_ALONE).strip())
@@ -85,9 +90,12 @@ def with_open_end(text: bytes) -> bytes:
 
 def common_lines(old: bytes, new: bytes) -> tuple[int, int]:
     """Return how many bytes of whole lines two complete texts share at the start and at the end."""
-    head = _common_start(old, new)
+    shorter, (one, other) = min(len(old), len(new)), (len(old), len(new))
+    head = _agreeing(shorter, lambda low, high: old[low:high] == new[low:high])
     head = old.rfind(b"\n", 0, head) + 1
-    tail = _common_end(old, new, min(len(old), len(new)) - head)
+    tail = _agreeing(
+        shorter - head, lambda low, high: old[one - high : one - low] == new[other - high : other - low]
+    )
     return head, _whole_lines(old, new, head, tail)
 
 
@@ -104,36 +112,15 @@ def difference(old: bytes | None, new: bytes | None) -> tuple[Counter[bytes], Co
     return old_lines - new_lines, new_lines - old_lines
 
 
-def _common_start(old: bytes, new: bytes) -> int:
-    limit = min(len(old), len(new))
-    at = 0
-    while at < limit and old[at : at + _BLOCK] == new[at : at + _BLOCK]:
-        at += _BLOCK
-    return at + _agreeing(old[at : at + _BLOCK], new[at : at + _BLOCK]) if at < limit else limit
-
-
-def _agreeing(old: bytes, new: bytes) -> int:
-    """Return the length of the common prefix of two short texts, by halving."""
-    low, high = 0, min(len(old), len(new))
+def _agreeing(limit: int, agree: Callable[[int, int], bool]) -> int:
+    """Return how many of at most `limit` bytes two texts share; `agree` compares those between two counts."""
+    low = 0
+    while low + _BLOCK <= limit and agree(low, low + _BLOCK):
+        low += _BLOCK
+    high = min(limit, low + _BLOCK)
     while low < high:
         middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(old: bytes, new: bytes, limit: int) -> int:
-    at, ends = 0, (len(old), len(new))
-    while at + _BLOCK <= limit:
-        if old[ends[0] - at - _BLOCK : ends[0] - at] != new[ends[1] - at - _BLOCK : ends[1] - at]:
-            break
-        at += _BLOCK
-    low, high = at, min(limit, at + _BLOCK)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[ends[0] - middle : ends[0] - low] == new[ends[1] - middle : ends[1] - low]:
+        if agree(low, middle):
             low = middle
         else:
             high = middle - 1
