@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from gitralph.lines.past import DEEP, Past
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import FORMATTED, UNRECORDED, Step, step_of
 from gitralph.lines.text import all_words, has_words, is_telling
 from gitralph.lines.weave import BASE, END, NEWLINE, START, Hunk
@@ -41,7 +42,6 @@ class Attempt:
         self.gone = set[int]()
         self.leave, self.doubted = True, frozenset[str]()
         self._given_up = dict[str, set[int]]()
-        self._lacking = dict[int, list[int]]()
 
     def _is_form(self, unit: int) -> bool:
         """Tell whether a piece is what a formatter made of sessions' lines; it is theirs, and no person's."""
@@ -95,12 +95,11 @@ class Attempt:
                 is_other = True
         return not is_other
 
+    @remembered
     def _not_in_head(self, unit: int) -> list[int]:
         """The lines of a piece that HEAD lacks, or all where it lacks none."""
-        if unit not in self._lacking:
-            births = self.known.births(unit)
-            self._lacking[unit] = [x for x in births if not self.known.in_head[x]] or births
-        return self._lacking[unit]
+        births = self.known.births(unit)
+        return [x for x in births if not self.known.in_head[x]] or births
 
     def writes(self, unit: int, depth: int = 0, denied: dict[int, int] | None = None) -> bool:
         """Tell whether the commit has text of a piece, or what was made of that text since.

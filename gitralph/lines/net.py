@@ -28,6 +28,7 @@ from itertools import pairwise
 from gitralph.lines.linediff import rising
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Held
+from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import OFFERED, UNRECORDED, Step, Take
 from gitralph.lines.text import complete, counted_words, difference, has_words, is_telling, split_lines, words
 
@@ -203,16 +204,12 @@ class _Instead:
 
     def __init__(self, changes: Sequence[Change], head: bytes | None) -> None:
         self.changes, self.head = changes, frozenset(split_lines(head))
-        self._places = dict[int, dict[bytes, frozenset[bytes]]]()
-        self._known = dict[tuple[int, frozenset[bytes]], tuple[bool, set[str | None]]]()
 
     def of(self, line: bytes, number: int) -> tuple[bool, set[str | None]]:
         """Whether HEAD has any of what replaced a line that a change took, and who took any of it away."""
-        place = self._place(number).get(line, frozenset())
-        if (number, place) not in self._known:
-            self._known[number, place] = self._followed(place, number)
-        return self._known[number, place]
+        return self._followed(self._place(number).get(line, frozenset()), number)
 
+    @remembered
     def _followed(self, place: frozenset[bytes], number: int) -> tuple[bool, set[str | None]]:
         stood = set(split_lines(self.changes[number][1]))
         found, takers = set(place - stood), set[str | None]()
@@ -224,15 +221,15 @@ class _Instead:
                 found.update(*(places[line] - stood.union(split_lines(before)) for line in gone))
         return not found.isdisjoint(self.head), takers
 
+    @remembered
     def _place(self, number: int) -> dict[bytes, frozenset[bytes]]:
         """For each line that a change took: the telling lines that came in its place, or those with words."""
-        if number not in self._places:
-            found = self._places[number] = {}
-            _, before, after, *_ = self.changes[number]
-            for old, new in _replaced(split_lines(before), split_lines(after)):
-                came = frozenset(filter(is_telling, new)) or frozenset(filter(has_words, new))
-                found |= dict.fromkeys(old, came)
-        return self._places[number]
+        found = dict[bytes, frozenset[bytes]]()
+        _, before, after, *_ = self.changes[number]
+        for old, new in _replaced(split_lines(before), split_lines(after)):
+            came = frozenset(filter(is_telling, new)) or frozenset(filter(has_words, new))
+            found |= dict.fromkeys(old, came)
+        return found
 
 
 def _replaced(old: list[bytes], new: list[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:

@@ -6,8 +6,10 @@ The texts alone tell it, whoever commits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import Step, step_of
 from gitralph.lines.text import has_words, split_lines
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
@@ -35,34 +37,19 @@ class Past:
             if step_of(unit.key) in moves
         }
         """For each piece that brought a moved file: the lines that HEAD had, see `Step.came`."""
-        self._over = dict[int, bool]()
-        self._ended = dict[int, bool]()
-        self._begun = dict[int, bool]()
-        self._removed = dict[int, frozenset[int]]()
-        self._replaced_whole = dict[tuple[int, int], bool]()
-        self._corrects = dict[tuple[int, int], bool]()
-        self._replaced_by = dict[frozenset[int], frozenset[int]]()
-        self._over_hunks = dict[int, frozenset[int]]()
-        self._covered = dict[int, bool]()
-        self._seen = dict[tuple[int, int, int], bool]()
-        self._in_head: set[int] | None = None
 
+    @remembered
     def is_over(self, line: int) -> bool:
         """Tell whether a line that is gone stays gone:
 
         HEAD had a text without it, or has what replaced it.
         """
-        known = self.known
-        if line not in self._over:
-            self._over[line] = known.is_settled(line) or known.is_replaced_in_head(line)
-        return self._over[line]
+        return self.known.is_settled(line) or self.known.is_replaced_in_head(line)
 
+    @remembered
     def has_ended(self, unit: int) -> bool:
         """Tell whether HEAD has a line of a piece, or the piece was taken back."""
-        if unit not in self._ended:
-            is_in_head = any(self.known.in_head[x] for x in self.known.births(unit))
-            self._ended[unit] = is_in_head or self.is_taken_back(unit)
-        return self._ended[unit]
+        return any(self.known.in_head[x] for x in self.known.births(unit)) or self.is_taken_back(unit)
 
     def is_taken_back(self, unit: int) -> bool:
         """Tell whether a piece was taken back: all it brought is gone, and all it removed is there."""
@@ -78,13 +65,9 @@ class Past:
         back = [x for each in made for x in each.undels if x > NEWLINE]
         return [*self.known.births(unit), *back]
 
+    @remembered
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
         """Tell whether another piece replaced all lines of a piece and kept no word of them."""
-        if (unit, killer) not in self._replaced_whole:
-            self._replaced_whole[unit, killer] = self._is_replaced_whole(unit, killer)
-        return self._replaced_whole[unit, killer]
-
-    def _is_replaced_whole(self, unit: int, killer: int) -> bool:
         known = self.known
         births = known.births(unit)
         if known.taken(unit) or any(known.unit(x) != killer for x in births):
@@ -93,37 +76,37 @@ class Past:
         return is_told and known.words(births).isdisjoint(known.words(self.came(killer)))
 
     def never_comes(self, line: int) -> bool:
-        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece.
+        """Tell whether nobody will bring a line any more: it is over, or HEAD has others of its piece."""
+        return self._has_begun(self.known.brought_by(line)) or self.is_over(line)
+
+    @remembered
+    def _has_begun(self, unit: int) -> bool:
+        """Tell whether HEAD has a telling line of a session's piece.
 
         A gap may be what git merged and what a person wrote beside it, so it is no one piece.
         """
-        known = self.known
-        unit = known.brought_by(line)
-        if unit not in self._begun:
-            births = known.births(unit) if self.weave.units[unit].owner is not None else []
-            self._begun[unit] = any(known.in_head[x] and self.weave.says(x) for x in births)
-        return self._begun[unit] or self.is_over(line)
+        births = self.known.births(unit) if self.weave.units[unit].owner is not None else []
+        return any(self.known.in_head[x] and self.weave.says(x) for x in births)
 
+    @remembered
     def removed_by(self, unit: int) -> frozenset[int]:
         """What HEAD has and a piece took away, as numbers of lines' texts."""
-        if unit not in self._removed:
-            gone = filter(self.known.is_removed, self.known.by_unit.get(unit, ()))
-            self._removed[unit] = frozenset(self.weave.line[x] for x in gone)
-        return self._removed[unit]
+        gone = filter(self.known.is_removed, self.known.by_unit.get(unit, ()))
+        return frozenset(self.weave.line[x] for x in gone)
 
     def replaced_by(self, *lines: int) -> frozenset[int]:
         """All lines that were ever put in the place of one of these, or in the place of such a line."""
-        took = frozenset[int]().union(*map(self._takers, lines))
-        if took not in self._replaced_by:
-            found, todo = set[int](), list(took)
-            while todo:
-                number = todo.pop()
-                if number not in found:
-                    found.add(number)
-                    todo += self._over_hunk(number)
-            births = (self.weave.hunks[number].births for number in found)
-            self._replaced_by[took] = frozenset[int]().union(*births)
-        return self._replaced_by[took]
+        return self._put_by(frozenset[int]().union(*map(self._takers, lines)))
+
+    @remembered
+    def _put_by(self, took: frozenset[int]) -> frozenset[int]:
+        found, todo = set[int](), list(took)
+        while todo:
+            number = todo.pop()
+            if number not in found:
+                found.add(number)
+                todo += self._over_hunk(number)
+        return frozenset[int]().union(*(self.weave.hunks[number].births for number in found))
 
     def under(self, number: int) -> list[int]:
         """The lines in whose place a hunk put others, and of those that are history what they replaced."""
@@ -139,11 +122,9 @@ class Past:
     def _takers(self, line: int) -> frozenset[int]:
         return frozenset(number for number, stands, _ in self.known.changes.get(line, ()) if not stands)
 
+    @remembered
     def _over_hunk(self, number: int) -> frozenset[int]:
-        if number not in self._over_hunks:
-            births = self.weave.hunks[number].births
-            self._over_hunks[number] = frozenset[int]().union(*map(self._takers, births))
-        return self._over_hunks[number]
+        return frozenset[int]().union(*map(self._takers, self.weave.hunks[number].births))
 
     def has_other_version(self, made: Hunk) -> bool:
         """Tell whether HEAD got lines that no step knows in the place where a hunk was made."""
@@ -163,13 +144,8 @@ class Past:
             for x in (made.left, made.right)
         )
 
+    @remembered
     def corrects(self, gap: int, over: int) -> bool:
-        """Tell whether the writer of a gap saw the lines that it took, see rule 5."""
-        if (gap, over) not in self._corrects:
-            self._corrects[gap, over] = self._has_half(gap, over)
-        return self._corrects[gap, over]
-
-    def _has_half(self, gap: int, over: int) -> bool:
         """Tell whether the writer of a gap saw the lines that it took: half of their words are there again.
 
         Otherwise git may have taken the lines away before, and somebody wrote in the empty place. Lines of
@@ -218,16 +194,12 @@ class Past:
         is_other = any(self.has_other_version(one) or any(x > NEWLINE for x in one.undels) for one in made)
         return bool(self.moves.get(over)) and not is_other
 
+    @remembered
     def is_covered(self, line: int) -> bool:
         """Tell whether an edit that HEAD lacks has replaced a line and still shows (rule 4).
 
         HEAD gets the line all the same, and the edit goes on top of it later.
         """
-        if line not in self._covered:
-            self._covered[line] = self._is_covered(line)
-        return self._covered[line]
-
-    def _is_covered(self, line: int) -> bool:
         known = self.known
         unit, killer = known.brought_by(line), known.unit(line)
         if self.is_over(line) or self.has_ended(unit) or self._has_committed_taker(line):
@@ -237,7 +209,7 @@ class Past:
         is_moved = self.is_of_move(line)
         if self.weave.units[killer].owner is None and not is_moved and not self.corrects(killer, unit):
             return False
-        return self.is_seen(killer, unit) and (is_moved or not self.is_replaced_whole(unit, killer))
+        return self._is_seen(killer, unit, 0) and (is_moved or not self.is_replaced_whole(unit, killer))
 
     def _has_committed_taker(self, line: int) -> bool:
         """Tell whether HEAD had a line, and has another part of the step that took it: it has that step."""
@@ -245,24 +217,20 @@ class Past:
         then = known.was(line, known.agreed)
         if then is None or not then[1]:
             return False
-        if self._in_head is None:
-            there = (
-                n
-                for n in range(len(units))
-                for x in known.births(n)
-                if known.in_head[x] and self.weave.says(x)
-            )
-            self._in_head = {units[n].step for n in there}
         return units[known.unit(line)].step in self._in_head
 
-    def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
-        """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
-        key = (unit, over, depth)
-        if key not in self._seen:
-            self._seen[key] = self._is_seen(unit, over, depth)
-        return self._seen[key]
+    @cached_property
+    def _in_head(self) -> set[int]:
+        """The steps of which HEAD has a telling line."""
+        known, units = self.known, self.weave.units
+        there = (
+            n for n in range(len(units)) for x in known.births(n) if known.in_head[x] and self.weave.says(x)
+        )
+        return {units[n].step for n in there}
 
+    @remembered
     def _is_seen(self, unit: int, over: int, depth: int) -> bool:
+        """Tell whether a piece that took lines of `over` is a recorded edit that still shows on disk."""
         known, weave = self.known, self.weave
         if depth > DEEP:
             return False
@@ -280,9 +248,8 @@ class Past:
         if any(known.left_head(x) for x in known.taken(unit) if known.brought_by(x) != over):
             return False  # HEAD has made the removal, too, so nothing will go on top later
         if births:
-            return any(
-                self.is_seen(killer, unit, depth + 1) for killer in map(known.unit, births) if killer != unit
-            )
+            killers = (killer for killer in map(known.unit, births) if killer != unit)
+            return any(self._is_seen(killer, unit, depth + 1) for killer in killers)
         if any(map(known.on_disk, known.births(over))):
             return True
         if known.is_swept(unit):

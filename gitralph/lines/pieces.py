@@ -19,6 +19,7 @@ from functools import cached_property
 from gitralph.lines.fold import fold
 from gitralph.lines.mended import mended
 from gitralph.lines.place_head import place_head
+from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import complete, ends_with_newline, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
@@ -59,6 +60,14 @@ class _States:
         stood = (credit for _, stands, credit in reversed(self.changes.get(line, ())) if stands)
         return next(stood, self.weave.birth[line])
 
+    def was(self, line: int, hunks: int) -> Change | None:
+        """The state of a line when there were so many hunks; None before the line was brought."""
+        birth = self.weave.birth[line]
+        if birth >= hunks:
+            return None
+        then = (change for change in reversed(self.changes.get(line, ())) if change[0] < hunks)
+        return next(then, (birth, True, birth))
+
 
 @dataclass(frozen=True)
 class Pieces(_States):
@@ -69,18 +78,13 @@ class Pieces(_States):
     disk: bytes | None
     in_head: bytearray
     changes: dict[int, list[Change]]
-    """What happened to a line after it was brought, in order."""
     foreign: int
     """The hunk of the lines that HEAD has and no step knows."""
     heads: Heads
-    put_back: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    put_back: Mapping[tuple[int, int], int]
     """For a line and the record's hunk that brought it back when HEAD had it: the hunk to credit else."""
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
-    parts: dict[int, list[set[bytes]]] = field(default_factory=dict)
-    """For each piece that was asked for, see `_parts`."""
-    swept: dict[int, bool] = field(default_factory=dict)
-    """For each step that was asked for, see `is_swept`."""
 
     @cached_property
     def agreed(self) -> int:
@@ -130,15 +134,14 @@ class Pieces(_States):
         is_first = self.stood_by(line) == self.weave.birth[line]
         return is_first and any(text not in lines for lines in self._parts(unit))
 
+    @remembered
     def _parts(self, unit: int) -> list[set[bytes]]:
         """The texts of HEAD that have a line of a piece which waits now, each as its lines."""
-        if unit not in self.parts:
-            waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
-            told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
-            texts = [text for text in self.heads() if text]
-            texts = [text for text in texts if any(x in b"\n" + complete(text) for x in told)]
-            self.parts[unit] = [set(split_lines(text)) for text in texts]
-        return self.parts[unit]
+        waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
+        told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
+        texts = [text for text in self.heads() if text]
+        texts = [text for text in texts if any(x in b"\n" + complete(text) for x in told)]
+        return [set(split_lines(text)) for text in texts]
 
     def last_taker(self, line: int) -> int:
         """The last recorded hunk that took a line away; BASE for none."""
@@ -171,14 +174,14 @@ class Pieces(_States):
 
         Then somebody put the file back, and what else he did with it nobody knows.
         """
-        step = self.weave.units[unit].step
-        if step not in self.swept:
-            hunks = max(n for one in self.weave.units if one.step == step for n in one.hunks) + 1
-            then = ((x, self.was(x, hunks)) for x in self._written)
-            stood = [x for x, was in then if was is not None and was[1]]
-            is_gone = all(not self.on_disk(x) and self.owner(x) is None for x in stood)
-            self.swept[step] = bool(stood) and is_gone
-        return self.swept[step]
+        return self._is_swept_since(self.weave.units[unit].step)
+
+    @remembered
+    def _is_swept_since(self, step: int) -> bool:
+        hunks = max(n for one in self.weave.units if one.step == step for n in one.hunks) + 1
+        then = ((x, self.was(x, hunks)) for x in self._written)
+        stood = [x for x, was in then if was is not None and was[1]]
+        return bool(stood) and all(not self.on_disk(x) and self.owner(x) is None for x in stood)
 
     @cached_property
     def _written(self) -> list[int]:
@@ -194,10 +197,6 @@ class Pieces(_States):
         """The lines that either HEAD or the file has, and not both."""
         for lines in self.by_unit.values():
             yield from lines
-
-    def was(self, line: int, hunks: int) -> Change | None:
-        """The state of a line when there were so many hunks; None before the line was brought."""
-        return _was(self.weave, self.changes, line, hunks)
 
     def births(self, unit: int) -> list[int]:
         """The lines that a piece brought."""
@@ -340,16 +339,6 @@ def _is_heads_since(
     return weave.owner_of(writer) == who and (weave.content(line) not in then if line > NEWLINE else not then)
 
 
-def _was(weave: Weave, changes: dict[int, list[Change]], line: int, hunks: int) -> Change | None:
-    birth = weave.birth[line]
-    if birth >= hunks:
-        return None
-    for change in reversed(changes.get(line, ())):
-        if change[0] < hunks:
-            return change
-    return birth, True, birth
-
-
 class _Credits(_States):
     """Goes through the hunks of a weave in order and says which hunk has the credit for each change."""
 
@@ -370,8 +359,8 @@ class _Credits(_States):
         """For each line the hunks that took it away and brought something, the latest last."""
         self.put_back = dict[tuple[int, int], int]()
         """See `Pieces`."""
-        # All lines of a hunk ask for it: an undo of 4,000 lines took 9 s without these answers.
-        self.were_held = dict[tuple[int, str], bool]()
+        # All lines of a hunk ask for it: an undo of 4,000 lines took 9 s without the answers to this and to
+        # `_was_held`.
         self.are_back = dict[tuple[int, str], bool]()
         self.are_undone = dict[tuple[int, int], bool]()
         self.were_replaced = dict[int, bool]()
@@ -486,15 +475,14 @@ class _Credits(_States):
         is_known = key in self.undos or (line, changes[-1][0]) in self.put_back
         return changes[-2][2] if is_known else None
 
+    @remembered
     def _was_held(self, hunk: int, key: str) -> bool:
         """Tell whether HEAD had, by the time of a step, what a hunk brought."""
         if hunk == BASE:
             return True
-        if (hunk, key) not in self.were_held:
-            lines = [self.weave.content(line) for line in self.weave.hunks[hunk].births if line > NEWLINE]
-            held = self.held(key) if lines else ()
-            self.were_held[hunk, key] = any(line in held for line in lines if is_telling(line))
-        return self.were_held[hunk, key]
+        lines = [self.weave.content(line) for line in self.weave.hunks[hunk].births if line > NEWLINE]
+        held = self.held(key) if lines else ()
+        return any(line in held for line in lines if is_telling(line))
 
     def _gap(self, first: int, last: int) -> None:
         weave, then = self.weave, self.returned.get(first)
@@ -505,7 +493,7 @@ class _Credits(_States):
                 *((x, False) for x in weave.hunks[n].dels),
                 *((x, True) for x in weave.hunks[n].undels),
             ):
-                was = None if then is None else _was(weave, self.changes, line, then)
+                was = None if then is None else self.was(line, then)
                 if stands and (self.changes[line][-1][0] in went or self._is_of_gap(line)):
                     self._set(line, n, stands, n)
                 elif was is not None and was[1] == stands:
@@ -544,7 +532,7 @@ class _Credits(_States):
         """Where an old text is back, give each line that is gone now, as it was then, its owner of then."""
         for line, changes in self.changes.items():
             at, stands, credit = changes[-1]
-            was = _was(self.weave, self.changes, line, then) if then <= at < first else None
+            was = self.was(line, then) if then <= at < first else None
             if was is not None and not stands and not was[1] and was[2] != credit:
                 changes.append((first, stands, was[2]))
 

@@ -23,6 +23,7 @@ from gitralph.lines.bonds import Bond
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
+from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import FORMATTED, UNRECORDED, LeftEdit, Reversal, Step, step_of
 from gitralph.lines.text import counted_words, difference, is_telling, split_lines, with_open_end
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
@@ -182,7 +183,6 @@ class _Turn:
         """The lines that would come back, but there is no file."""
         self._asked = dict[tuple[frozenset[int], int], set[int]]()
         self._histories = dict[int, list[Change]]()
-        self._below_hunk = dict[int, frozenset[int]]()
 
     def take(self, units: set[int]) -> None:
         """Turn these pieces: each of their lines gets the state that the last change that counts left."""
@@ -464,16 +464,15 @@ class _Turn:
             there = set[int]() if needs else self._staying(self._below(birth), number)
             yield from (Bond(number, unit, self.kind) for unit in sorted(there))
 
+    @remembered
     def _below(self, birth: int) -> frozenset[int]:
         """The lines that a hunk replaced, and the lines that those had replaced."""
-        if birth not in self._below_hunk:
-            found, todo = set[int](), {birth}
-            while todo:
-                below = {x for n in todo for x in self.weave.hunks[n].dels if x > NEWLINE} - found
-                found |= below
-                todo = {self.weave.birth[x] for x in below}
-            self._below_hunk[birth] = frozenset(found)
-        return self._below_hunk[birth]
+        found, todo = set[int](), {birth}
+        while todo:
+            below = {x for n in todo for x in self.weave.hunks[n].dels if x > NEWLINE} - found
+            found |= below
+            todo = {self.weave.birth[x] for x in below}
+        return frozenset(found)
 
     def _nowhere(self) -> Iterator[Bond]:
         """Bonds of a line that moved: it goes here, and another took it away where HEAD has it."""
