@@ -117,7 +117,7 @@ def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
     """
     found, beside = set[int](), dict[int, int]()
     for atom in reversed(atoms):
-        line, gone = weave.line[atom], (weave.ops[atom] or [0])[-1] >> 1
+        line, gone = weave.line[atom], weave.taker(atom)
         if weave.visible(atom):
             beside.clear()
         elif beside.get(line, 0) > gone:
@@ -128,7 +128,7 @@ def _came_again(weave: Weave, atoms: list[int]) -> set[int]:
     for atom in dead:
         same = equal[weave.line[atom]]
         if weave.says(atom) and (len(same) == 1 or weave.birth[same[1]] != BASE):
-            is_again = weave.birth[same[-1]] > (weave.ops[atom] or [0])[-1] >> 1
+            is_again = weave.birth[same[-1]] > weave.taker(atom)
         if is_again:
             found.add(atom)
     return found

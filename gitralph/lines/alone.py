@@ -133,8 +133,8 @@ class _Standing:
                 yield self._last(atom, number)
 
     def _taker(self, atom: int, number: int) -> int:
-        before = self.weave.before(atom, number)
-        return before[-1] >> 1 if before else self.weave.birth[atom]
+        before = (op >> 1 for op in reversed(self.weave.ops[atom] or ()) if op >> 1 < number)
+        return next(before, self.weave.birth[atom])
 
     def _last(self, atom: int, number: int) -> str:
         """The step that had made a line what it was when a hunk was made."""

@@ -213,13 +213,12 @@ class Bonds:
         place that no step knows.
         """
         known, weave = self.known, self.weave
-        gone = {
-            weave.content(x): x
-            for x in known.differing()
-            if known.is_removed(x) and known.weave.is_only(x, 1)
-        }
+        gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and weave.is_only(x, 1)}
         beside, asked = self._beside_again(), set[object]()
-        for line in filter(self._may_come, [*known.differing(), *self._written_over()]):
+        births = (x for unit in self.choice.wanted for x in known.births(unit))
+        from_record = [x for x in births if known.is_history(x) and self.choice.shows(x)]
+        may_come = (x for x in (*known.differing(), *from_record) if x > NEWLINE and not known.in_head[x])
+        for line in may_come:
             others = set(beside.get(line, ()))
             birth = weave.birth[line]
             is_shown = self.choice.shows(line)
@@ -243,16 +242,6 @@ class Bonds:
                         one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, Kind.OTHER_VERSION, stale=stale)
-
-    def _may_come(self, line: int) -> bool:
-        return line > NEWLINE and not self.known.in_head[line]
-
-    def _written_over(self) -> Iterator[int]:
-        """The lines that come from the record."""
-        for unit in self.choice.wanted:
-            for line in self.known.births(unit):
-                if self.known.is_history(line) and self.choice.shows(line):
-                    yield line
 
     def _beside_again(self) -> dict[int, set[int]]:
         """Each added line that HEAD had before, with the lines in its place that HEAD alone has.

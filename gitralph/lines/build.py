@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks, leading, paired, parted
+from gitralph.lines.linediff import Range, hunks, paired, parted
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace, slide_to_own
 from gitralph.lines.text import common_lines, complete, ends_with_newline, words
@@ -60,7 +60,7 @@ class Folding:
         for _ in ranges:
             self._new_hunk()
         # Insert from the end, so that the indices of the ranges in front stay right. The operations of one
-        # step are then not in the order of their hunks (see `Weave.jumbled`).
+        # step are then not in the order of their hunks.
         free = len(weave.shown)
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
@@ -200,12 +200,10 @@ class Folding:
         if not high_new - low_new < len(removed) or low_new == high_new:
             return [each]
         back = [self._came_back(atom) for atom in removed]
-        over, under = leading(back), leading(back[::-1])
-        if (
-            all(back)
-            or len(removed) - over - under != high_new - low_new
-            or any(back[over : len(back) - under])
-        ):
+        if all(back):
+            return [each]
+        over, under = back.index(False), back[::-1].index(False)
+        if len(back) - over - under != high_new - low_new or any(back[over : len(back) - under]):
             return [each]
         low, high = low_old + over, high_old - under
         content, shown = weave.content, weave.shown

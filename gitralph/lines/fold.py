@@ -91,7 +91,6 @@ def _keep(weave: Weave, first: int, line: int) -> None:
             if line in lines:
                 lines.remove(line)
     weave.ops[line] = [op for op in weave.ops[line] or () if op >> 1 < first] or None
-    weave.jumbled.discard(line)
 
 
 def _taken_back(weave: Weave, step: Step) -> list[int] | None:

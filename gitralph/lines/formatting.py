@@ -11,13 +11,12 @@ on its own lines is an edit as any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 
 from gitralph.lines.linediff import Range, paired, ranges
+from gitralph.lines.pieces import Held
 from gitralph.lines.terms import FORMATTED, Step
 from gitralph.lines.text import all_words, difference, ends_with_newline, split_lines, with_open_end
-
-Held = Callable[[str], Container[bytes]]
 
 
 def told_apart(steps: Sequence[Step], held: Held) -> list[Step]:

@@ -47,11 +47,6 @@ def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen
 
 
-def leading(found: list[bool]) -> int:
-    """Count how many values are true before the first that is not."""
-    return found.index(False) if False in found else len(found)
-
-
 def paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     """Return a hunk in parts, in each of which the same words stand; whole where nobody can tell the parts.
 

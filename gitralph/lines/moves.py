@@ -97,7 +97,7 @@ def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
     """Find an earlier hunk whose removal the new lines take back exactly."""
-    killed = _grouped(dead, lambda x: weave.taker(x))
+    killed = _grouped(dead, weave.taker)
     # The latest removal comes first: an undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):

@@ -63,7 +63,8 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             if step.before != text:
                 # these bytes stood on disk when the edit began: somebody put the file back, and nothing is
                 # lost
-                over = () if step.seen else _overwritten(done, last_seen().get(step.before))
+                since = None if step.seen else last_seen().get(step.before)
+                over = () if since is None else tuple(one.key for one in done[since:])
                 done.append(Step(GAP + step.key, None, text, step.before))
                 step = step._replace(over=over)
             done.append(step)
@@ -189,10 +190,6 @@ def _keeps(step: Step, text: bytes | None) -> bool:
     if not any(map(is_telling, added)):
         return False
     return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
-
-
-def _overwritten(done: Sequence[Step], since: int | None) -> tuple[str, ...]:
-    return () if since is None else tuple(step.key for step in done[since:])
 
 
 def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:

@@ -34,10 +34,6 @@ Change = tuple[int, bool, int]
 """A hunk, whether the line stands from that hunk on, and the hunk that has the credit for it."""
 
 
-def _nothing(_: str) -> Collection[bytes]:
-    return ()
-
-
 class _States:
     """What is known of each line by what happened to it. A line is the number of an atom of the weave."""
 
@@ -276,9 +272,9 @@ def pieces(
     head: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
-    held: Held = _nothing,
+    held: Held = lambda _: (),
     heads: Heads = tuple,
-    has: Held = _nothing,
+    has: Held = lambda _: (),
     *,
     exists: bool = True,
 ) -> Pieces:

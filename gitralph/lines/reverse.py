@@ -565,13 +565,13 @@ class _Turn:
         else:
             made = [step._replace(before=step.after, after=step.before) for step in reversed(made)]
         # lines that a person gave to the session were changed by no step
-        line = None if any(step.takes for step in made) else _uncounted(disk, text, made)
-        if line is None:
-            line = _out_of_order(disk, text, made)
-        if line is None:
-            is_new = self.way != "undo"  # a line that comes may be in neither HEAD nor the file
-            line = out_of_place(disk if is_new else known.head, text, disk, made, not is_new)
-        if line is None:
+        is_uncounted = not any(step.takes for step in made) and _is_uncounted(disk, text, made)
+        is_new = self.way != "undo"  # a line that comes may be in neither HEAD nor the file
+        if not (
+            is_uncounted
+            or _is_out_of_order(disk, text, made)
+            or out_of_place(disk if is_new else known.head, text, disk, made, not is_new) is not None
+        ):
             return
         for unit in sorted(self.moved()):
             others = {known.owner(x) for x in known.differing()} - {self.weave.units[unit].owner}
@@ -614,21 +614,21 @@ def _once(made: Sequence[Step]) -> list[Step]:
     return [step for step, _ in found]
 
 
-def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a line or a word that goes or comes more often than by all of the edits, or None."""
+def _is_uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bool:
+    """Tell whether a line or a word goes or comes more often than by all of the edits."""
     for parts in (Counter[bytes], counted_words):
         went, came = map(parts, difference(disk, text))
         rest = [went - came, came - went]
         for step in made:
             gone, fresh = map(parts, difference(step.before, step.after))
             rest = [rest[0] - (gone - fresh), rest[1] - (fresh - gone)]
-        for each in chain(*rest):
-            return each
-    return None
+        if any(rest):
+            return True
+    return False
 
 
-def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a line that changes sides with another one although no text of the edits has that order.
+def _is_out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bool:
+    """Tell whether a line changes sides with another one although no text of the edits has that order.
 
     Then a block moved.
     """
@@ -637,7 +637,6 @@ def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) 
     both = {line for line in new if counts[0][line] == counts[1][line] == 1 and is_telling(line)}
     rows = zip(filter(both.__contains__, old), filter(both.__contains__, new), strict=True)
     turned = [line for before, line in rows if before != line]
-    for each in (each for step in made for each in (step.before, step.after) if turned):
-        if list(filter(set(turned).__contains__, split_lines(each))) == turned:
-            return None
-    return turned[0] if turned else None
+    texts = (each for step in made for each in (step.before, step.after))
+    known = (list(filter(set(turned).__contains__, split_lines(each))) for each in texts)
+    return bool(turned) and turned not in known

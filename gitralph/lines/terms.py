@@ -137,7 +137,3 @@ class Reversal(NamedTuple):
     units: tuple[str, ...] = ()
     left: tuple[LeftEdit, ...] = ()
     refused: bool = False
-
-    def steps(self) -> tuple[str, ...]:
-        """Return the keys of the steps to which the units belong, each once."""
-        return tuple(dict.fromkeys(map(step_of, self.units)))

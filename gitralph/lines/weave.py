@@ -114,11 +114,6 @@ class Weave:
         """The visible atoms in order: the lines of `text`."""
         self.count: list[int] = []
         """For each line id how many visible atoms have this content."""
-        self.jumbled: set[int] = set()
-        """Atoms whose operations are not in the order of their hunks.
-
-        All other atoms are searched by halving: a line that comes and goes 400 times has as many operations.
-        """
         self.complete = ends_with_newline(start)
         self.ops[EXISTS] = None if start is not None else [BASE << 1]
         self.ops[NEWLINE] = None if self.complete else [BASE << 1]
@@ -175,8 +170,6 @@ class Weave:
         ops = self.ops[atom]
         if ops is None:
             ops = self.ops[atom] = []
-        elif ops[-1] >> 1 > hunk:
-            self.jumbled.add(atom)  # the hunks of a step are put in from the last to the first
         # Hunk and value share one int: a list holds these without an object for each operation.
         ops.append(hunk << 1 | visible)
 
@@ -188,15 +181,6 @@ class Weave:
     def taker(self, atom: int) -> int:
         """Return the hunk that took away an atom that is gone."""
         return (self.ops[atom] or [BASE])[-1] >> 1
-
-    def before(self, atom: int, hunk: int) -> Sequence[int]:
-        """Return the operations on an atom that hunks older than this one made."""
-        ops = self.ops[atom]
-        if not ops:
-            return ()
-        if atom not in self.jumbled:
-            return ops[: bisect_left(ops, hunk << 1)]
-        return [op for op in ops if op >> 1 < hunk]
 
     def visible_at(self, atom: int, hunks: int) -> bool:
         """Tell whether an atom was visible when there were so many hunks."""
