@@ -360,13 +360,12 @@ class Folding:
         # Whoever appends complete lines completes the file too, also where the newline before them is
         # another's and not committed yet.
         shared = at_end and is_complete and weave.ops[NEWLINE] is not None
-        if is_complete == weave.complete and not shared:
+        if is_complete == weave.visible(NEWLINE) and not shared:
             return
         hunk = last if last is not None and at_end else self._new_hunk()
         weave.operate(NEWLINE, hunk, is_complete)
         made = weave.hunks[hunk]
         (made.undels if is_complete else made.dels).append(NEWLINE)
-        weave.complete = is_complete
 
     def _name_units(self) -> None:
         weave = self.weave

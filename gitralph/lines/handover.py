@@ -88,8 +88,9 @@ def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
             _operate(weave, made, index, gone, False)
             del dead[: dead.index(gone) + 1]
     if take.end and is_nobodys(weave, _last(weave, NEWLINE)):
-        weave.operate(NEWLINE, index, weave.complete)
-        (made.undels if weave.complete else made.dels).append(NEWLINE)
+        is_complete = weave.visible(NEWLINE)
+        weave.operate(NEWLINE, index, is_complete)
+        (made.undels if is_complete else made.dels).append(NEWLINE)
     _take_file(weave, made, index, take)
     for source in sources:
         weave.hunks[source].assigned = True  # the rest of this gap was left on purpose, so it follows nobody

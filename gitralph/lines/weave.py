@@ -114,9 +114,8 @@ class Weave:
         """The visible atoms in order: the lines of `text`."""
         self.count: list[int] = []
         """For each line id how many visible atoms have this content."""
-        self.complete = ends_with_newline(start)
         self.ops[EXISTS] = None if start is not None else [BASE << 1]
-        self.ops[NEWLINE] = None if self.complete else [BASE << 1]
+        self.ops[NEWLINE] = None if ends_with_newline(start) else [BASE << 1]
         self._order: list[int] | None = None
         self._begin(split_lines(start))
 

@@ -7,12 +7,11 @@ below 1,000,000; figures are quoted from seeds above.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitralph.lines import choose
-from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.linediff import Range, ranges
 from gitralph.lines.order import chain
 from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Separation, Step
 from gitralph.lines.text import split_lines
@@ -22,11 +21,7 @@ from tests.lines.truth import HUMAN, as_bytes, words_of
 
 def line_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
     """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
-    numbers: dict[bytes, int] = {}
-    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
-    counts = [Counter(side) for side in sides]
-    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
-    return [_trimmed(old, new, each) for each in found]
+    return [_trimmed(old, new, each) for each in ranges(old, new)]
 
 
 def _trimmed(old: Sequence[bytes], new: Sequence[bytes], each: Range) -> Range:
