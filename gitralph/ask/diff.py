@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from gitralph.commit.preview import preview
+from gitralph.commit.preview import drafted, result_of
 from gitralph.decide import plan
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Wishes, open_bench
@@ -28,8 +28,9 @@ def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple
     The patch is what ``git diff`` with ``options`` shows between HEAD and the commit, without textconv or
     helpers.
     """
-    result, made, bench = preview(ctx, request)
-    with bench:
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, request)
+        result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
         return result, _diff(ctx, bench, made.base.root, made.tree, options)
 
 

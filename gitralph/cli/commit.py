@@ -19,12 +19,12 @@ from gitralph.cli.terminal import environ, options, output, signals
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import cleanup
 from gitralph.commit import commit as committing
-from gitralph.commit.commit import Request, Result
+from gitralph.commit.preview import drafted
 from gitralph.decide import own_commit, picking
 from gitralph.decide.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.pathspecs import matcher
-from gitralph.decide.request import Judge, Pick
+from gitralph.decide.request import Judge, Pick, Request, Result
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec
@@ -299,8 +299,8 @@ def _picked(ctx: Context, request: Request) -> Request:
     asker = Asker(ctx, "commit")
     picks: dict[bytes, Pick] = {}
     refuse_operation(ctx, "committed")
-    _, made, bench = committing.preview(ctx, request)
-    with bench:
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, request)
         for one in picking.offers(ctx, bench, made, asker.color):
             show = functools.partial(_show_hunk, one)
             picks |= one.chosen(asker.chosen(one.questions, show, f"Commit {one.what}"))

@@ -16,7 +16,7 @@ from gitralph.commit import cleanup, hook_changes, hooks, land, restage, shell_s
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.hooks import Taken
-from gitralph.commit.preview import drafted, preview, result_of
+from gitralph.commit.preview import drafted, result_of
 from gitralph.decide import decision, own_commit, pending_paths, picking, plan
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Entries, open_bench
@@ -86,8 +86,8 @@ def dry_run(ctx: Context, request: Request) -> Result:
     refuse_operation(ctx, "committed")
     own_commit.check(ctx, request)
     lost = _passed_over(ctx, request)
-    _, made, bench = preview(ctx, request)
-    with bench:
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, request)
         refuse_left(ctx, request, made)
         made = _without_staged(ctx, bench, request, made)
         _plan_index(ctx, bench, request, made)
@@ -214,7 +214,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
     """Let hooks, editor and judge see the commit as it would be made now."""
     with locks.hold(ctx.layout, locks.COMMIT):
         cleanup.under_lock(ctx)
-    inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+    inner = bench.inner(ctx.repo.common_dir)
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         return _Prepared()
@@ -543,6 +543,3 @@ def log_void(ctx: Context, made: Draft) -> None:
     if void:
         lines = land.log_lines(ctx.layout, made.head.name, None, void)
         land.write_log(ctx.layout, lines)
-
-
-__all__ = ["Request", "Result", "commit", "dry_run", "preview"]

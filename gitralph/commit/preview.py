@@ -60,22 +60,12 @@ def _in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     return out
 
 
-def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
-    """The draft in a quarantine: no object reaches the repository. The caller must remove the bench."""
-    bench = open_bench(ctx, quarantine=True)
-    made = drafted(ctx, bench, request)
-    result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
-    return result, made, bench
-
-
 def result_of(ctx: Context, made: Draft, status: str) -> Result:
     """The result of a draft, as ``--json`` and people get it."""
     return Result(
         status=status,
         session=None if made.by_person else made.session,
         ref=made.head.name,
-        commit=None,
-        subject="",
         changes=made.changes,
         how={path: made.how[path] for path in made.entries},
         left=made.left,
@@ -90,8 +80,8 @@ def refused_to_person(ctx: Context, paths: Iterable[bytes]) -> tuple[list[Left],
     wanted, here = set(paths), os.fsdecode(ctx.repo.prefix) or os.curdir
     named = tuple(os.path.relpath(os.fsdecode(path), here) for path in wanted)
     request = Request(decision.UNRECORDED, match=lambda found: list(wanted.intersection(found)), named=named)
-    _, made, bench = preview(ctx, request)
-    with bench:
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, request)
         refusals = [left for left in made.left if left.refuses]
         # lines that somebody moved with their file are no person's: the file goes back first
         return refusals, list(ways_out.given_back(ctx, made, refusals))

@@ -13,9 +13,9 @@ from gitralph.base.errors import Refused
 from gitralph.base.quote import few, shown
 from gitralph.commit import operation, restage
 from gitralph.commit.operation import SQUASH, TOLD_BY
-from gitralph.commit.preview import preview
+from gitralph.commit.preview import drafted
 from gitralph.decide import offers
-from gitralph.decide.inputs import Wishes
+from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Request
 from gitralph.git import plain_index, refs, squashed, uncommitted
 from gitralph.git.context import Context
@@ -61,8 +61,8 @@ def of_agent(ctx: Context) -> str | None:
 
 def _is_own(ctx: Context, own: str) -> bool:
     brought = squashed.entries(ctx.repo)
-    _, made, bench = preview(ctx, Request(own, match=lambda _all: list(brought)))
-    bench.remove()
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, Request(own, match=lambda _all: list(brought)))
     return all(path in made.entries and made.entries[path] == brought[path] for path in brought)
 
 
@@ -199,8 +199,8 @@ def _swept(ctx: Context, own: str, what: str) -> list[bytes]:
     if not fresh or not seen:
         return []
     asked = Request(own, wishes=Wishes(with_shell=True), match=lambda _all: sorted(fresh))
-    _, made, bench = preview(ctx, asked)
-    bench.remove()
+    with open_bench(ctx, quarantine=True) as bench:
+        made = drafted(ctx, bench, asked)
     return sorted(path for path in fresh if path not in made.entries or made.entries[path] != staged[path])
 
 

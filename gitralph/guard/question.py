@@ -14,8 +14,9 @@ from typing import NamedTuple
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.commit import guard_script
-from gitralph.commit.preview import preview
+from gitralph.commit.preview import drafted
 from gitralph.decide import pathspecs, persons
+from gitralph.decide.inputs import open_bench
 from gitralph.decide.path_texts import line_set
 from gitralph.decide.request import Draft, Request
 from gitralph.git import history, hunks, refs, squashed, uncommitted
@@ -204,9 +205,7 @@ def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     others = _others(ctx, sorted(found), own)
     out = _moved_along(ctx, found, own)
     for session in others:
-        _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
-        try:
+        with open_bench(ctx, quarantine=True) as bench:
+            made = drafted(ctx, bench, Request(session, match=lambda _all: list(found)))
             out += _taken(ctx, bench.git, made, found, session)
-        finally:
-            bench.remove()
     return sorted(out, key=lambda one: (one.path, one.session))

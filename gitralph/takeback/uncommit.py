@@ -51,7 +51,7 @@ def uncommit(ctx: Context, session: str) -> CommitTakenBack:
         for _ in range(_TRIES):
             cleanup.under_lock(ctx)
             refuse_operation(ctx, "written")
-            inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+            inner = bench.inner(ctx.repo.common_dir)
             try:
                 return _land(ctx, inner, session)
             except (refs.LostRaceError, IndexMovedError, GoneError):

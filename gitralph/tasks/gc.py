@@ -19,8 +19,9 @@ from gitralph.base import files, layout, locks
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout, session_of
 from gitralph.commit import cleanup, commit
-from gitralph.commit.preview import preview
+from gitralph.commit.preview import drafted
 from gitralph.decide import decision, pending_paths
+from gitralph.decide.inputs import open_bench
 from gitralph.decide.request import Request
 from gitralph.git import own_worktree
 from gitralph.git.context import Context, in_worktree, root_with
@@ -126,8 +127,8 @@ def _log_void(trees: Worktrees, session: str) -> None:
     for lay in trees.here:
         if _has_records(lay, session):
             with _standing_in(trees, lay) as ctx:
-                _, made, bench = preview(ctx, Request(session))
-                bench.remove()
+                with open_bench(ctx, quarantine=True) as bench:
+                    made = drafted(ctx, bench, Request(session))
                 commit.log_void(ctx, made)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.commit.commit import Result
+from gitralph.decide.request import Result
 from gitralph.git.context import Context
 from gitralph.tasks.loop import account
 from gitralph.tasks.loop.account import Account

@@ -20,11 +20,10 @@ from gitralph.base import gitdir
 from gitralph.base.errors import Busy, Failed, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import commit as committing
-from gitralph.commit.commit import Request, Result
 from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Wishes
-from gitralph.decide.request import Judge
+from gitralph.decide.request import Judge, Request, Result
 from gitralph.git.context import Context
 from gitralph.records import checklist as plans
 from gitralph.records import published_name
