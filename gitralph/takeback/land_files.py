@@ -31,7 +31,8 @@ from gitralph.records.intents import Rewriting
 class Replacement(NamedTuple):
     """One file to be replaced. ``length`` is the size of its journal, in bytes, when the file was read.
 
-    ``records`` are appended in this order, each with its text before.
+    ``records`` are appended in this order, each with its text before. ``work`` names the work files of a
+    landing.
     """
 
     path: bytes
@@ -39,11 +40,25 @@ class Replacement(NamedTuple):
     after: Content
     length: int
     records: tuple[tuple[Record, bytes | None], ...]
+    work: bytes = b""
 
     @property
     def letter(self) -> str:
         """git's letter: A for a file that comes, D for one that goes, M for a change."""
         return "A" if self.before.absent else "D" if self.after.absent else "M"
+
+    @property
+    def stays(self) -> bool:
+        """True for a file that is not replaced: only its records land."""
+        return self.before == self.after
+
+    def encoded(self) -> list[object]:
+        """A row of an intent."""
+        lines = [
+            [record.session, journal.encode(record, self.path).decode("ascii")] for record, _ in self.records
+        ]
+        forms = _form(self.before), _form(self.after)
+        return [path_text(self.path), *forms, self.work.decode(), self.length, lines]
 
 
 def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
@@ -102,46 +117,17 @@ def record(
     intents.remove(ctx.layout, plan)
 
 
-def _planned(ctx: Context, changes: Sequence[Replacement]) -> tuple[list[_Row], Rewriting]:
+def _planned(ctx: Context, changes: Sequence[Replacement]) -> tuple[list[Replacement], Rewriting]:
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
-    rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
+    rows = [change._replace(work=b"%s.%d" % (stamp.encode(), at)) for at, change in enumerate(changes)]
     return rows, Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
-
-
-class _Row(NamedTuple):
-    """One file of an intent."""
-
-    path: bytes
-    before: Content
-    after: Content
-    work: bytes
-    length: int
-    records: tuple[tuple[Record, bytes | None], ...]
-
-    @classmethod
-    def of(cls, change: Replacement, work: str) -> _Row:
-        return cls(
-            change.path, change.before, change.after, work.encode(), change.length, tuple(change.records)
-        )
-
-    @property
-    def stays(self) -> bool:
-        """True for a file that is not replaced: only its records land."""
-        return self.before == self.after
-
-    def encoded(self) -> list[object]:
-        lines = [
-            [record.session, journal.encode(record, self.path).decode("ascii")] for record, _ in self.records
-        ]
-        forms = _form(self.before), _form(self.after)
-        return [path_text(self.path), *forms, self.work.decode(), self.length, lines]
 
 
 def _form(content: Content) -> list[str] | None:
     return None if content.data is None else [f"{content.mode:o}", journal.text_id(content.data)]
 
 
-def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[Replacement]) -> None:
     """Do everything that can fail for want of space, before anything moves."""
     _store(ctx, rows)
     for row in rows:
@@ -150,7 +136,7 @@ def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
                 place.prepare(row.work, row.after, files.umask())
 
 
-def _store(ctx: Context, rows: Sequence[_Row]) -> None:
+def _store(ctx: Context, rows: Sequence[Replacement]) -> None:
     """Store the sessions and texts that records and intent name."""
     for session in {record.session for row in rows for record, _ in row.records}:
         sessionfile.ensure(ctx.layout, session, ctx.repo.place)
@@ -163,30 +149,28 @@ def _store(ctx: Context, rows: Sequence[_Row]) -> None:
                 journal.store_text(ctx.layout, text, journal.text_id(text))
 
 
-def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
+def _place(ctx: Context, worktree: Worktree, row: Replacement) -> HeldFolder:
     try:
         return HeldFolder(worktree, row.path, ctx.layout.tmp, make=not row.after.absent)
     except LeadsOutError:
         raise Fatal(f"a folder on the way to '{shown(row.path)}' is a symbolic link") from None
 
 
-def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+def _clear(ctx: Context, worktree: Worktree, rows: Sequence[Replacement]) -> None:
     """Remove the work files, and folders that an undo emptied, as git does."""
     for row in (row for row in rows if not row.stays):
         try:
             place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
         except (FileNotFoundError, LeadsOutError):
             continue
-        try:
+        with closing(place):
             place.drop(row.work)
             gone = place.now().absent
-        finally:
-            place.close()
         if gone:
             drop_empty_folders(worktree, row.path, ctx.repo.prefix.rstrip(b"/"))
 
 
-def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+def _replace(ctx: Context, worktree: Worktree, row: Replacement) -> bool:
     """Replace one file and write its records under its journal's lock; False where the file has changed."""
     with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
         # A hook has recorded an edit since, so the decision was about another text.
@@ -200,7 +184,7 @@ def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
     return True
 
 
-def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]) -> None:
+def _record(ctx: Context, fd: int, row: Replacement, known: set[tuple[str | None, ...]]) -> None:
     """Append the records that are not in ``known``.
 
     The record comes before the manifest's line, unlike in a hook. A manifest line without a record would
@@ -214,7 +198,7 @@ def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]
             sessionfile.claim(ctx.layout, record.session, line_form(row.path), WAIT)
 
 
-def _name(ctx: Context, row: _Row) -> None:
+def _name(ctx: Context, row: Replacement) -> None:
     """Put the path into the manifests of the sessions with a record of it; a crash had come between."""
     for session in {record.session for record, _ in row.records}:
         if row.path not in manifests.read(ctx.layout, session).lines:
@@ -265,25 +249,25 @@ def _finish(ctx: Context, plan: Rewriting) -> None:
         _clear(ctx, worktree, rows)
 
 
-def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
+def _decoded(lay: Layout, encoded: list[object]) -> Replacement | None:
     """A row of an intent, checked; None for a row that no landing of ours wrote."""
     path, before, after, work, length, lines = encoded
     name = str(path).encode("utf-8", "surrogateescape")
-    contents = _content(lay, before), _content(lay, after)
-    if not treepath.is_valid(name) or contents[0] is None or contents[1] is None:
+    old, new = _content(lay, before), _content(lay, after)
+    if not treepath.is_valid(name) or old is None or new is None:
         return None
     records = []
     try:
         for session, line in lines:  # type: ignore[attr-defined]
             record = journal.decode(jsonline.object_in(line.encode("ascii")))
-            old = None if record.before is None else journal.load_text(lay, record.before)
+            text = None if record.before is None else journal.load_text(lay, record.before)
             # Anybody with our uid may have written the intent file.
-            if record.session != session or (old is None) != (record.before is None):
+            if record.session != session or (text is None) != (record.before is None):
                 return None
-            records.append((record, old))
+            records.append((record, text))
     except ValueError:
         return None
-    return _Row(name, contents[0], contents[1], str(work).encode(), int(str(length)), tuple(records))
+    return Replacement(name, old, new, int(str(length)), tuple(records), str(work).encode())
 
 
 def _content(lay: Layout, form: object) -> Content | None:
@@ -293,7 +277,7 @@ def _content(lay: Layout, form: object) -> Content | None:
     return None if text is None else Content(int(str(form[0]), 8), text)
 
 
-def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+def _has_begun(ctx: Context, worktree: Worktree, row: Replacement) -> bool:
     """True when the file was exchanged: the old file lies aside, or is no longer in its place."""
     if row.stays:
         with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
@@ -302,14 +286,12 @@ def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
         place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
     except (FileNotFoundError, LeadsOutError):
         return False
-    try:
+    with closing(place):
         aside = place.aside(row.work)
         return place.now() == row.after or not (aside.absent or aside == row.after)
-    finally:
-        place.close()
 
 
-def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
+def _finish_row(ctx: Context, worktree: Worktree, row: Replacement) -> None:
     with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
         if _is_recorded(fd, row):
             _name(ctx, row)
@@ -335,11 +317,11 @@ def _recorded(fd: int) -> set[tuple[str | None, ...]]:
     return {_key(one) for one in journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)).records}
 
 
-def _is_recorded(fd: int, row: _Row) -> bool:
+def _is_recorded(fd: int, row: Replacement) -> bool:
     return {_key(record) for record, _ in row.records} <= _recorded(fd)
 
 
-def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:
+def _is_in_place(place: HeldFolder, row: Replacement, size: int) -> bool:
     """True when the file has been replaced, before the crash or now."""
     now, aside = place.now(), place.aside(row.work)
     if aside == row.before and not aside.absent:
