@@ -13,10 +13,9 @@ from dataclasses import replace
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Note, Outcome
-from gitralph.decide.inputs import Scene, read_blob, records_of, text_at, uses
+from gitralph.decide.inputs import Scene, records_of, text_at, uses
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.texts import is_binary
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay, text_id
 from gitralph.lines import choose, pieces
@@ -123,7 +122,7 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     The lines wait until the session that moved the file commits the move. The outcome holds a note that says
     so. A move of a file that HEAD never had is nothing to commit, so nobody waits for it.
     """
-    if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
+    if not path_texts.has_lines(scene, state):
         return Outcome(state.path)
     texts = path_texts.read(scene, state)
     if texts.is_new:
@@ -147,7 +146,7 @@ def moved_over(scene: Scene, state: PathState) -> str | None:
     to = path_records.last_arrival(state.journal)
     if to is None or to is text_chain.arrival(scene, state):
         return None
-    if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
+    if not path_texts.has_lines(scene, state):
         return None
     return to.session if _waits(scene, state, to) else None
 
@@ -160,21 +159,14 @@ def _waits(scene: Scene, state: PathState, to: Record) -> bool:
     left = path_records.left_by(scene.layout, old.journal, to, state.path)
     if left is None:
         return False
-    mine, in_head = set[bytes](), [_head_lines(scene, state.path)]
+    mine, in_head = set[bytes](), [path_texts.head_lines(scene, state.path)]
     for path, known, _ in _old_paths(scene, old, left):
         units = enumerate(known.weave.units)
         own = (x for n, unit in units if unit.owner in scene.own for x in known.births(n))
         mine |= {text for x in own if x > NEWLINE and is_telling(text := known.weave.content(x))}
-        in_head.append(_head_lines(scene, path))
+        in_head.append(path_texts.head_lines(scene, path))
     here = split_lines(path_texts.one_form(scene.contents[state.path].data))
     return bool(mine.intersection(here).difference(*in_head))
-
-
-def _head_lines(scene: Scene, path: bytes) -> list[bytes]:
-    entry = scene.reader.entry(path)
-    if entry is None or entry.mode not in path_texts.FILES:
-        return []
-    return split_lines(path_texts.one_form(read_blob(scene, entry)))
 
 
 def lost(scene: Scene, state: PathState) -> tuple[Note, ...]:
@@ -184,8 +176,7 @@ def lost(scene: Scene, state: PathState) -> tuple[Note, ...]:
     known = path_texts.read(scene, state)
     if path_texts.lost_text(scene, state) or known.has_binary:
         return ()
-    found = choose.lost(known.pieces, known.steps, scene.own, known.heads.lines)
-    return tuple(Note(state.path, one.why, one.lines) for one in found)
+    return _told(state, choose.lost(known.pieces, known.steps, scene.own, known.heads.lines))
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
@@ -312,7 +303,8 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left, notes = left_of(state, found), _notes_of(state, _unsaid(scene, state, found))
+    left = tuple(Left(state.path, one.reason, one.why, one.sessions, one.lines) for one in found.left)
+    notes = _told(state, _news(scene, state, found))
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
@@ -333,8 +325,8 @@ def _perhaps(scene: Scene, state: PathState, found: Separation) -> set[str]:
     return {name for record in gone for name in record.may} - scene.own
 
 
-def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
-    """Drop the notes that are no news: said by an earlier commit, or about pieces that HEAD has already."""
+def _news(scene: Scene, state: PathState, found: Separation) -> list[LineNote]:
+    """The notes but for those said by an earlier commit, or about pieces that HEAD has already."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     said = {row for name in scene.own for row in commit_log.said(state.journal, name)}
 
@@ -351,9 +343,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     notes = list(filter(is_news, found.notes))
     told = {unit for note in notes if note.why.kind is not Kind.REMOVAL_STAYS for unit in note.units}
     # what became of a text says enough of the removal that came with it
-    return found._replace(
-        notes=tuple(n for n in notes if n.why.kind is not Kind.REMOVAL_STAYS or told.isdisjoint(n.units))
-    )
+    return [n for n in notes if n.why.kind is not Kind.REMOVAL_STAYS or told.isdisjoint(n.units)]
 
 
 def are_committed(scene: Scene, state: PathState, units: Sequence[str]) -> bool:
@@ -379,16 +369,11 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome
     unchanged = Left(state.path, decision.UNCHANGED, Why(Kind.NOTHING_TO_COMMIT))
     if not notes:
         notes = (Note(state.path, Why(Kind.IN_HEAD_OR_GONE)),)
-    return Outcome(state.path, left=(unchanged,), uses=uses(scene, state, taken=()), notes=notes, void=True)
+    return Outcome(state.path, left=(unchanged,), uses=uses(scene, state, taken=()), notes=notes)
 
 
-def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
-    """The parts of a path that stay out of the commit, each with its reason."""
-    return tuple(Left(state.path, one.reason, one.why, one.sessions, one.lines) for one in found.left)
-
-
-def _notes_of(state: PathState, found: Separation) -> tuple[Note, ...]:
-    return tuple(Note(state.path, one.why, one.lines) for one in found.notes)
+def _told(state: PathState, notes: Iterable[LineNote]) -> tuple[Note, ...]:
+    return tuple(Note(state.path, one.why, one.lines) for one in notes)
 
 
 def _as_it_left(scene: Scene, state: PathState, left_by: Record) -> tuple[Pieces, list[Record]]:

@@ -33,7 +33,7 @@ def _void(scene: Scene, state: PathState) -> Outcome:
     notes = by_pieces.lost(scene, state) if kind is Kind.AS_IN_HEAD else ()
     notes = notes or (Note(state.path, Why(kind, tuple(sorted(state.owners() - scene.own)))),)
     left = Left(state.path, decision.UNCHANGED, Why(Kind.SAME))
-    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=notes, void=True)
+    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=notes)
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
@@ -190,12 +190,8 @@ def _is_session_s_again(scene: Scene, state: PathState) -> bool:
     entry = scene.reader.entry(state.path)
     head = read_blob(scene, entry) if entry is not None else None
     told = [r for r in replay(state.journal, scene.layout) if r[0].op != GAP]
-    went, came = (
-        {line for line in lines if is_telling(line)}
-        for lines in difference(
-            path_texts.one_form(head), path_texts.one_form(scene.contents[state.path].data)
-        )
-    )
+    now = path_texts.one_form(scene.contents[state.path].data)
+    went, came = (set(filter(is_telling, lines)) for lines in difference(path_texts.one_form(head), now))
     for _, before, after in told if went or came else ():
         gone, fresh = difference(path_texts.one_form(before), path_texts.one_form(after))
         if not (went.isdisjoint(gone) and came.isdisjoint(fresh)):
@@ -222,10 +218,8 @@ def _had_been_so(scene: Scene, state: PathState, offset: int) -> bool:
         return False
     entry = scene.reader.entry(state.path)
     head = None if entry is None else read_blob(scene, entry)
-    went, came = (
-        {line for line in lines if is_telling(line)}
-        for lines in difference(head, scene.contents[state.path].data)
-    )
+    now = scene.contents[state.path].data
+    went, came = (set(filter(is_telling, lines)) for lines in difference(head, now))
     for record, *texts in replay(state.journal, scene.layout):
         for text in texts if record.offset < offset else ():
             lines = set(split_lines(text))

@@ -66,9 +66,8 @@ class Use(NamedTuple):
 class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``entry`` is set for a submodule, which has no text. ``void``: nothing is to be committed, and a note said
-    so. ``kept`` are ranges of lines that nobody recorded: they stand on the session's lines and stay out of
-    the commit.
+    ``entry`` is set for a submodule, which has no text. ``kept`` are ranges of lines that nobody recorded:
+    they stand on the session's lines and stay out of the commit.
     """
 
     path: bytes
@@ -79,12 +78,16 @@ class Outcome(NamedTuple):
     notes: tuple[Note, ...] = ()
     includes: frozenset[str] = frozenset()
     entry: Entry | None = None
-    void: bool = False
     kept: tuple[tuple[int, int], ...] = ()
 
     @property
     def taken(self) -> bool:
-        return self.content is not None and not self.void
+        return self.content is not None
+
+    @property
+    def void(self) -> bool:
+        """True where nothing is to be committed, and a note said so."""
+        return any(one.reason == UNCHANGED for one in self.left)
 
 
 def refused(path: bytes, reason: str, why: Why, sessions: Iterable[str]) -> Outcome:

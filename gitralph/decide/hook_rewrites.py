@@ -21,6 +21,7 @@ from gitralph.lines.linediff import Range, ranges
 from gitralph.lines.terms import Separation
 
 Row = tuple[Record, bytes | None, bytes | None]
+"""A record with its texts before and after."""
 
 
 class Block(NamedTuple):

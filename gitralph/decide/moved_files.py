@@ -15,6 +15,7 @@ from gitralph.decide.inputs import Question, Scene, read_blob
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT
 from gitralph.hook.journal import GAP, Record
+from gitralph.hook.record import path_text
 from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
@@ -30,26 +31,19 @@ class Rename(NamedTuple):
     left_by: Record
 
 
-def _source(scene: Question, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
-    """Find where a file came from by the rename ``to``, a record of ``come``; None where no record tells."""
-    old, path = to.other_path, come.path
-    if old is None:
-        return None
-    state, name = states.get(old) or scene.recorded_at(old), path.decode("utf-8", "surrogateescape")
-    ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
-    return Rename(old, path, state, ends[-1]) if ends else None
-
-
 def _moves(
-    scene: Question, states: Mapping[bytes, PathState], files: Iterable[PathState]
+    asked: Question, states: Mapping[bytes, PathState], files: Iterable[PathState]
 ) -> Iterator[Rename]:
     """The own moves that brought these files, each pair of paths once. ``states`` are those asked for."""
     for state in files:
-        own = (r for r in state.journal.records if r.op == _TO and r.session in scene.own)
-        for record in {record.other_path: record for record in own}.values():
-            found = _source(scene, states, state, record)
-            if found is not None:
-                yield found
+        own = (r for r in state.journal.records if r.op == _TO and r.session in asked.own)
+        name = path_text(state.path)
+        for old in dict.fromkeys(r.other_path for r in own if r.other_path is not None):
+            there = states.get(old) or asked.recorded_at(old)
+            gone = (r for r in there.journal.records if r.op == _FROM and r.session in asked.own)
+            ends = [r for r in gone if r.other == name]
+            if ends:
+                yield Rename(old, state.path, there, ends[-1])
 
 
 def first_names(
@@ -150,7 +144,7 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
             by_path[move.old] = decision.refused(move.old, decision.GONE, Why(Kind.GONE), [])
         elif old is not None and old.taken and not _refuses(new):
             left = _not_arrived(scene, scene.states[move.new], move)
-            by_path[move.new] = new._replace(uses=(), left=(left,), void=False) if left else new
+            by_path[move.new] = new._replace(uses=(), left=(left,)) if left else new
     pairs = [(move.old, move.new) for move in moves]
     for move in moves:
         first = _first_name(scene, move) if by_path[move.new].taken else None

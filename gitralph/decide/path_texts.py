@@ -15,6 +15,7 @@ from functools import cached_property
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, hook_rewrites, text_chain
+from gitralph.decide.hook_rewrites import Row
 from gitralph.decide.inputs import Scene, read_blob, records_of, text_at
 from gitralph.git import blobs, history, reflog, refs
 from gitralph.git.snapshot import Content
@@ -33,6 +34,7 @@ from gitralph.hook.journal import (
     replay,
     text_id,
 )
+from gitralph.hook.record import path_text
 from gitralph.lines import give
 from gitralph.lines.conflict import heads_side
 from gitralph.lines.formatting import told_apart
@@ -48,10 +50,6 @@ FILES = (0, 0o100644, 0o100755)
 """Modes of plain files; 0 stands for no file."""
 
 _NUMBERS = itertools.count()
-
-Row = tuple[Record, bytes | None, bytes | None]
-"""A record with its texts before and after."""
-
 
 # The weave keeps every line that ever stood in the file, so memory grows with text and edits. Beyond these
 # limits a file is judged whole; nobody reads a diff of such a file either. Two thousand pending edits of one
@@ -319,6 +317,12 @@ def line_set(text: bytes | None) -> set[bytes]:
     return set(split_lines(one_form(text)))
 
 
+def head_lines(scene: Scene, path: bytes) -> set[bytes]:
+    """The lines of HEAD's file in that form; none of a link or a submodule."""
+    entry = scene.reader.entry(path)
+    return line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()
+
+
 def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -> tuple[Take, ...] | None:
     """What each hunk of an assignment gives; None where the texts have other line ends than it recorded."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
@@ -582,7 +586,7 @@ def _kept(rows: Sequence[Row], records: Sequence[Record]) -> list[Row]:
 def _at(record: Record, offset: int, path: bytes) -> Record:
     """A copy of a record for another place in a longer journal."""
     found = copy(record)
-    found.offset, found.other = offset, path.decode("utf-8", "surrogateescape")
+    found.offset, found.other = offset, path_text(path)
     if record.op in (UNDO, REDO, RESTORE):
         found.op = "edit"  # its units are named by offsets of the old journal
     return found

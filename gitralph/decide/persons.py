@@ -12,12 +12,11 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision, offers, path_texts, pathspecs
 from gitralph.decide.decision import Left
-from gitralph.decide.inputs import Scene, read_blob
-from gitralph.decide.path_texts import line_set, one_form
+from gitralph.decide.inputs import Scene
+from gitralph.decide.path_texts import head_lines, line_set, one_form
 from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.trees import FILES
 from gitralph.hook.journal import GAP, replay
 from gitralph.hook.windows import Window
 from gitralph.lines.text import has_words, split_lines
@@ -63,10 +62,7 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
             # what a session has changed since stands under its edit, and would go from there
             under = (line_set(before) for _, before, _ in replay(scene.states[path].journal, ctx.layout))
             came = line_set(text).union(*under) - known[path].keys()
-            for entry in (scene.reader.lookup_safe(path), scene.reader.lookup_safe(old)):
-                came -= (
-                    line_set(read_blob(scene, entry)) if entry is not None and entry.mode in FILES else set()
-                )
+            came -= head_lines(scene, path) | head_lines(scene, old)
             who = tuple(sorted({brought[line] for line in came if line in brought}))
             if who:
                 first = [line in came and brought.get(line) == who[0] for line in split_lines(text)]

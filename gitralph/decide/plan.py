@@ -225,7 +225,7 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
     now = {**scene.entries, **links}
     entries: dict[bytes, Entry | None] = {}
     for found in draft.outcomes:
-        if not found.taken or found.content is None:
+        if found.content is None:
             continue
         how[found.path] = found.how
         if found.path in links or found.content == scene.contents.get(found.path):

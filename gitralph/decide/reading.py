@@ -81,7 +81,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
             return Read(state, [None] * len(lines), lines, _since_head(scene, state))
         known = path_texts.read(scene, state)
         waiting = _pending(scene, state, known)
-        keys = _keys(ctx, state, known, lines)
+        keys = _keys(ctx, known, lines)
         return Read(state, keys, lines, waiting, known.carried, offers.by_line(known.pieces, state))
 
 
@@ -110,7 +110,7 @@ def _keys_of(records: Iterable[Record]) -> frozenset[str]:
     return frozenset(str(record.offset) for record in records)
 
 
-def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blame.Line]) -> list[str | None]:
+def _keys(ctx: Context, known: PathTexts, lines: Sequence[blame.Line]) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
     rows = owners.by_line(known.pieces)
     in_time = InTime(Descent(ctx.repo), known.steps, known.heads.at)
