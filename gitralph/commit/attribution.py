@@ -38,12 +38,11 @@ def _helpers(ctx: Context, session: str, made: Draft) -> list[tuple[str, str | N
     taken: dict[str, dict[str, None]] = {session: {}}
     for outcome in made.outcomes:
         state = made.states.get(outcome.path)
-        for use in outcome.uses if outcome.path in made.entries and state is not None else ():
-            records = state.journal.records if state is not None else []
-            names = taken.setdefault(use.session, {})
-            names |= {
-                r.model: None for r in records if r.session == use.session and r.model and _has(use, r.offset)
-            }
+        if state is None or outcome.path not in made.entries:
+            continue
+        for use in outcome.uses:
+            own = (r for r in state.journal.records if r.session == use.session and _has(use, r.offset))
+            taken.setdefault(use.session, {}).update((r.model, None) for r in own if r.model)
     helpers: list[tuple[str, str | None]] = []
     for name, models in taken.items():
         record = sessionfile.read(ctx.layout, name) or {}

@@ -90,7 +90,7 @@ def dry_run(ctx: Context, request: Request) -> Result:
         made = drafted(ctx, bench, request)
         refuse_left(ctx, request, made)
         made = _without_staged(ctx, bench, request, made)
-        _plan_index(ctx, bench, request, made)
+        checked_index(ctx, bench, request, made)
         found = None
         if request.judge is not None and made.entries:
             outside = bench.objects_dir(ctx.repo.common_dir)
@@ -120,7 +120,7 @@ def commit(ctx: Context, request: Request) -> Result:
     # It does so with plain git, under the guard, from the user's index.
     if result.commit and hooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
-        hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
+        hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root).run("post-commit")
     return result.noting(*lost)
 
 
@@ -218,7 +218,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         return _Prepared()
-    _plan_index(ctx, inner, request, made)
+    checked_index(ctx, inner, request, made)
     before, taken = made.entries, Taken()
     if not request.edit and not hooks.present(ctx, hooks.BEFORE):
         ready = _Prepared(made, before, taken, texts.compose(ctx, request, made))
@@ -318,10 +318,13 @@ def _without_staged(ctx: Context, bench: Workbench, request: Request, made: Draf
     return made
 
 
-def _plan_index(
+def checked_index(
     ctx: Context, bench: Workbench, request: Request, made: Draft
 ) -> tuple[index.IndexCopy, index_plan.IndexPlan]:
-    """The index after the commit. Raises Refused where a staged version stands in the way."""
+    """A copy of the user's index, and the plan of what it holds after a commit of this draft.
+
+    Raises Refused where a staged version stands in the way.
+    """
     copy, plan = _index_plan(ctx, bench, made)
     if plan.conflicts:
         with _ways(ctx, request, made) as ways:
@@ -388,17 +391,6 @@ def _with_agents(
     changes = {path: entry for path, entry in changes.items() if entry != old[path]}
     flags = {path: there[path].flags if path in there else "" for path in changes}
     return found._replace(changes=changes, old={path: old[path] for path in changes}, flags=flags)
-
-
-def checked(
-    ctx: Context, bench: Workbench, request: Request, made: Draft
-) -> tuple[index.IndexCopy, index_plan.IndexPlan]:
-    """A copy of the user's index, and the plan of what it holds after a commit of this draft.
-
-    Raises Refused as the commit would.
-    """
-    refuse_left(ctx, request, made)
-    return _plan_index(ctx, bench, request, made)
 
 
 def given_back(
@@ -485,7 +477,7 @@ def _land(
     still: refs.Still | None = None,
     until: float = 0.0,
 ) -> Result:
-    copy, plan = _plan_index(ctx, bench, request, made)
+    copy, plan = checked_index(ctx, bench, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git, parents = bench.git, [made.head.oid] if made.head.oid else []
     if request.amend and made.head.oid is not None:
@@ -495,8 +487,7 @@ def _land(
     with closing(bench.objects(ctx.repo.common_dir)) as made_here:
         oid, ident = objects.make_commit(git, made_here, ctx.config, made.tree, parents, text)
     keep = _kept(ctx, bench, made, oid, plan)
-    touches = bool(plan.changes)
-    if touches:
+    if plan.changes:
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
         index.refresh(ctx, copy, plan.changes, plan.flags)
     if still is not None and time.monotonic() >= until:
@@ -511,7 +502,6 @@ def _land(
             ident=ident,
             subject=message.subject(text),
             copy=copy,
-            touches_index=touches,
             changes=plan.changes,
             old=plan.old,
             outcomes=found,

@@ -41,7 +41,7 @@ def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
     if passed:
         _refuse_conflicts(ctx, stage)
     rewritten = {p: (held[p], now) for p, now in _read_all(stage.root, held).items() if now != held[p]}
-    if stage.in_place:
+    if stage.scratch is None:
         return _in_place(ctx, made, stage, rewritten, passed)
     return _in_scratch(ctx, bench, made, stage, rewritten, passed)
 

@@ -66,12 +66,11 @@ def drop_patch(ctx: Context, session: str) -> None:
 
 
 class Stage(NamedTuple):
-    """Where hooks run: a folder, and git with the right index; ``in_place`` is the user's own worktree."""
+    """Where hooks run: a folder, and git with the right index; without ``scratch`` the user's own."""
 
     git: Git
     hooks: str
     root: str
-    in_place: bool
     scratch: Scratch | None = None
 
     @property
@@ -126,7 +125,7 @@ def open_stage(ctx: Context, folder: str, tree: bytes, head: Head, is_alone: boo
     from gitralph.commit import scratch  # only where hooks run at all
 
     place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
-    return Stage(place.git, ctx.repo.hooks_dir, place.folder, in_place=False, scratch=place)
+    return Stage(place.git, ctx.repo.hooks_dir, place.folder, place)
 
 
 def _hook_env(ctx: Context) -> dict[str, str]:
@@ -140,7 +139,7 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
     # -m keeps the stat data of unchanged files, so a hook's `git diff` reads only the changed ones.
     how = () if copy.missing else ("-i", "-m")
     git.run("-c", "core.fsmonitor=false", "read-tree", *how, tree)
-    return Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True)
+    return Stage(git, ctx.repo.hooks_dir, ctx.repo.root)
 
 
 def hook_failed(ctx: Context, name: str) -> Failed:

@@ -20,7 +20,7 @@ from gitralph.decide.request import Draft
 from gitralph.git.index import Staged
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
-from gitralph.git.trees import Entry
+from gitralph.git.trees import FILES, Entry
 from gitralph.hook.journal import GAP, Record, full_lines, replay, text_id
 from gitralph.lines.text import words
 from gitralph.records.path_records import PathState
@@ -44,7 +44,7 @@ class IndexPlan(NamedTuple):
 
 
 def _is_file(entry: Entry | None) -> bool:
-    return entry is not None and entry.mode in (0o100644, 0o100755)
+    return entry is not None and entry.mode in FILES
 
 
 def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
@@ -257,9 +257,7 @@ def _brings_others(record: Record, state: PathState, made: Draft) -> bool:
     return record.op == "rename-to" and bool(state.came_with.difference(made.family))
 
 
-def own_states(
-    lay: Layout, made: Draft, path: bytes, there: Staged | None = None
-) -> dict[bytes, bytes | None]:
+def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None) -> dict[bytes, bytes | None]:
     """The blobs of a path that this session's edits alone can have made, each with the last text of these.
 
     These are the texts on the way from HEAD's by its own edits, up to the first edit of anybody else. Where a

@@ -26,6 +26,7 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
+from gitralph.hook.record import path_text
 from gitralph.records import commit_log, intents
 from gitralph.records.intents import Intent
 from gitralph.words import sentences
@@ -59,7 +60,6 @@ class Landing(NamedTuple):
     ident: Mapping[str, str]
     subject: str
     copy: IndexCopy
-    touches_index: bool
     changes: Mapping[bytes, Entry | None]
     old: Mapping[bytes, Entry | None]
     outcomes: Sequence[Outcome]
@@ -74,10 +74,6 @@ class Landing(NamedTuple):
 
     ``amend``, empty, or UNCOMMIT where the branch goes back to ``commit``.
     """
-
-
-def _text(path: bytes) -> str:
-    return path.decode("utf-8", "surrogateescape")
 
 
 def log_lines(
@@ -106,9 +102,9 @@ def log_lines(
                 # what is said beside something that stays out is no news only once nothing does
                 if found.notes and all(one.reason == decision.UNCHANGED for one in found.left):
                     fields["said"] = [list(commit_log.row_of(one.why)) for one in found.notes]
-                lines.append(["journal", use.session, _text(found.path), fields])
+                lines.append(["journal", use.session, path_text(found.path), fields])
             if use.manifest is not None:
-                manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
+                manifests.setdefault(use.session, {})[path_text(found.path)] = use.manifest
             notes.setdefault(use.session, []).extend(told)
     if commit is not None and family and manifests.keys().isdisjoint(family):
         # An amend of the message alone takes nothing, and the new commit is the session's all the same.
@@ -211,7 +207,7 @@ def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> N
 def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
     """An index entry before and after, in the form of an intent."""
     shown = [[f"{e.mode:o}", e.oid.decode()] if e else None for e in (old, new)]
-    return [_text(path), *shown]
+    return [path_text(path), *shown]
 
 
 def _prepared(lay: Layout, copy: IndexCopy) -> dict[str, str]:
@@ -243,7 +239,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
         back=landing.kind == UNCOMMIT,
     )
     move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
-    if landing.touches_index:
+    if landing.changes:
         # The prepared index is complete under a private name: `link(2)` then makes it the lock at once or not
         # at all.
         index.finish(landing.copy)
@@ -262,7 +258,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
             intents.remove(lay, plan)
         raise
     write_log(lay, plan.lines)
-    if not landing.touches_index or _stays_forward(landing, plan):
+    if not landing.changes or _stays_forward(landing, plan):
         intents.remove(lay, plan)
 
 
@@ -322,7 +318,7 @@ def _move(landing: Landing, move: Move, prepared: Mapping[str, str], still: Stil
         finally:
             index.drop_lock(repo.index, prepared)
 
-    if not landing.touches_index:
+    if not landing.changes:
         _swap(landing, move, still)
         refs.sync(repo, move.head)
         return
@@ -383,8 +379,8 @@ def recover(ctx: Context) -> list[str]:
 
 def landed(repo: Repository, plan: Intent) -> bool:
     """True when the branch of an intent has its commit, or had it once."""
+    there = seen_from(repo, plan.git_dir)
     if plan.ref is None:
-        there = seen_from(repo, plan.git_dir)
         now = refs.read_head(there) if there else Head(None, None)
     else:
         now = Head(plan.ref, _branch_value(repo, plan.ref))
@@ -392,8 +388,7 @@ def landed(repo: Repository, plan: Intent) -> bool:
         return not refs.contains(repo, now, str(plan.old))
     # A reflog entry that starts from the commit proves that it landed and was left again. An entry that ends
     # at it proves nothing, since git writes the log before it renames the ref.
-    there = seen_from(repo, plan.git_dir) or repo
-    return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
+    return refs.contains(repo, now, plan.commit) or refs.left_from(there or repo, plan.ref, plan.commit)
 
 
 def _branch_value(repo: Repository, ref: str) -> str | None:

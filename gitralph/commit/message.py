@@ -176,20 +176,15 @@ def _edit(ctx: Context, bench: Workbench, made: Draft, path: str, cleanup: Clean
         _write(path, cleanup.parts(_read(path))[0])
 
 
-def plan_tasks(text: str) -> list[str]:
-    """The texts of a plan's tasks: its check boxes outside code fences, in order."""
-    return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
-
-
 def _task_subject(ctx: Context, name: str, task: str) -> str | None:
     path = os.path.join(ctx.repo.root, name)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            tasks = plan_tasks(file.read(1 << 20))
+            tasks = checklist.parse(file.read(1 << 20).encode())
     except OSError:
         return f"Task {task}"
     if task.isdigit() and 0 < int(task) <= len(tasks):
-        return f"Task {task}/{len(tasks)}: {tasks[int(task) - 1]}"
+        return f"Task {task}/{len(tasks)}: {tasks[int(task) - 1].text}"
     return f"Task {task}"
 
 

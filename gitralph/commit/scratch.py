@@ -10,6 +10,7 @@ hook adds all the same are left out by name.
 """
 
 import os
+import re
 from typing import NamedTuple
 
 from gitralph.base import files, nul
@@ -80,7 +81,8 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
     linked: list[bytes] = []
     for row in sorted(nul.rows(said)):
         path = row.rstrip(b"/")
-        if not _is_tool(root, path, row.endswith(b"/")) or _lies_below(path, linked):
+        is_below = path.startswith(tuple(one + b"/" for one in linked))
+        if is_below or not _is_tool(root, path, row.endswith(b"/")):
             continue
         link = os.path.join(target, path)
         if os.path.isdir(os.path.dirname(link)) and not os.path.lexists(link):
@@ -98,10 +100,6 @@ def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
     )
 
 
-def _lies_below(path: bytes, linked: list[bytes]) -> bool:
-    return any(path.startswith(folder + b"/") for folder in linked)
-
-
 def _users_excludes(ctx: Context) -> bytes:
     done = ctx.git.at(ctx.repo.root).try_run("config", "--type=path", "--get", "core.excludesFile")
     home = ctx.environ.get("XDG_CONFIG_HOME") or ctx.environ.get("HOME", "") + "/.config"
@@ -115,9 +113,5 @@ def _users_excludes(ctx: Context) -> bytes:
 
 def _escaped(path: bytes) -> bytes:
     """A path as a pattern that matches only this path."""
-    out = b"".join(b"\\" + c if c in (b"\\", b"*", b"?", b"[") else c for c in map(_byte, path))
+    out = re.sub(rb"[\\*?[]", rb"\\\g<0>", path)
     return out[:-1] + b"\\ " if out.endswith(b" ") else out
-
-
-def _byte(value: int) -> bytes:
-    return bytes([value])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -24,8 +24,12 @@ def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]],
     return lambda candidates: _matching(ctx, paths, candidates)
 
 
-def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -> list[bytes]:
+def only(paths: Container[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
+    """A function that picks these paths."""
+    return lambda candidates: [path for path in candidates if path in paths]
 
+
+def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -> list[bytes]:
     if all(map(pathspec.is_plain, specs)):
         return pathspec.below(ctx.repo.prefix, specs, candidates)
     with open_bench(ctx, quarantine=True) as bench:

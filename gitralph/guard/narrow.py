@@ -14,7 +14,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import few
 from gitralph.commit import carryover, cleanup, commit, land, message, restage, shell_staging
 from gitralph.commit.index import IndexPlan
-from gitralph.decide import decision, offers, own_commit, plan
+from gitralph.decide import decision, offers, own_commit, pathspecs, plan
 from gitralph.decide.decision import Left, Note
 from gitralph.decide.inputs import Wishes, open_bench
 from gitralph.decide.request import Draft, Request
@@ -238,17 +238,17 @@ def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trail
 
 
 def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
-    request = Request(job.session, match=lambda known: [path for path in known if path in job.paths])
+    request = Request(job.session, match=pathspecs.only(job.paths))
     made, partly = _drafted(ctx, bench, job)
     still = _still_staged(job, made)
     if still != job.before:
         return _narrow(ctx, bench, replace(job, before=still))
     back = IndexPlan()
+    commit.refuse_left(ctx, request, made)
     if job.place.form == AS_IS:
-        commit.refuse_left(ctx, request, made)
         copy, back, after = commit.given_back(ctx, bench, made, job.before)
     else:
-        copy, after = commit.checked(ctx, bench, request, made)
+        copy, after = commit.checked_index(ctx, bench, request, made)
     _refuse_nothing(ctx, job, made)
     narrowed = _narrowed_index(ctx, bench, job, made)
     if job.place.form != AS_IS and after.changes:

@@ -113,7 +113,6 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             ident=ident,
             subject=subject,
             copy=copy,
-            touches_index=bool(plan.changes),
             changes=plan.changes,
             old=plan.old,
             outcomes=(),

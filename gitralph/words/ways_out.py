@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind
-from gitralph.decide import decision, offers
+from gitralph.decide import decision, offers, pathspecs
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
@@ -24,10 +24,6 @@ from gitralph.git.typed import as_name, as_pathspec
 
 def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
     return " ".join(as_pathspec(ctx, path) for path in sorted(paths))
-
-
-def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
-    return lambda known: [path for path in known if path in paths]
 
 
 def commit_of(ctx: Context, session: str) -> str:
@@ -86,7 +82,7 @@ class Ways(NamedTuple):
                 continue
             if name != decision.UNRECORDED and self.passes(Request(name)):
                 out.append(self._line(name, None, (), does))
-            elif self.passes(Request(name, match=_only(paths))):
+            elif self.passes(Request(name, match=pathspecs.only(paths))):
                 out.append(self._line(name, None, paths, does))
         return out
 
@@ -98,14 +94,14 @@ class Ways(NamedTuple):
     def _with_shell(self, maker: str, paths: frozenset[bytes]) -> list[str]:
         wishes = Wishes(with_shell=True)
         if maker == self.request.session or not self.passes(
-            Request(maker, wishes=wishes, match=_only(paths))
+            Request(maker, wishes=wishes, match=pathspecs.only(paths))
         ):
             return []
         return [self._line(maker, "--with-shell", paths, "lets the other's shell calls go first")]
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
         wishes = self.request.wishes._replace(whole_file=True)
-        if not self.passes(self.request._replace(wishes=wishes, match=_only(paths))):
+        if not self.passes(self.request._replace(wishes=wishes, match=pathspecs.only(paths))):
             return []
         does = "takes it as it stands, whoever changed it"
         if (

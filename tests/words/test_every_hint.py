@@ -644,7 +644,7 @@ SCENES: dict[str, list[Scene]] = {
     ],
     "cli.uncommit.uncommit#2": [Scene(_own_commit, ("uncommit", *S1), code=0)],
     "commit.commit._index_plan": [Scene(_conflict_stages, COMMIT)],
-    "commit.commit._plan_index": [Scene(beside_what_is_staged, COMMIT)],
+    "commit.commit.checked_index": [Scene(beside_what_is_staged, COMMIT)],
     "commit.commit.refuse_left": [Scene(_entangled_both, COMMIT), Scene(_inside_a_persons, COMMIT)],
     "decide.own_commit.check": [Scene(_merge, (*COMMIT, "--amend"))],
     "decide.own_commit.refuse_foreign": [
