@@ -6,9 +6,9 @@ from gitralph.base.errors import RalphError
 from gitralph.cli.terminal import options, taken_back
 from gitralph.commit import cleanup
 from gitralph.decide.pathspecs import matcher
+from gitralph.takeback.restore import has_lost
 from gitralph.takeback.restore import restore as bring_back
-from gitralph.takeback.restore import session_of_lost
-from gitralph.takeback.survey import UndoRequest
+from gitralph.takeback.survey import UndoRequest, one_with
 from gitralph.takeback.undo import TakenBack
 
 
@@ -22,7 +22,7 @@ def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str,
     ctx = options.context(create=not dry_run)
     show = taken_back.Show(ctx, as_json, dry_run, "bring back")
     try:
-        found = session_of_lost(ctx, session, "git ralph restore --session {}")
+        found = one_with(ctx, session, "git ralph restore --session {}", has_lost)
         match = matcher(ctx, paths)
         if found is None:
             cleanup.unless_busy(ctx)

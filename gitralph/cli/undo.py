@@ -20,9 +20,9 @@ from gitralph.records import word
 from gitralph.sessions import session_choice
 from gitralph.takeback import assign, by_hunks, telling
 from gitralph.takeback.by_hunks import TakenHunks
+from gitralph.takeback.redo import has_undone
 from gitralph.takeback.redo import redo as bring_back
-from gitralph.takeback.redo import session_of_undone
-from gitralph.takeback.survey import Match, Picked, UndoRequest
+from gitralph.takeback.survey import Match, Picked, UndoRequest, one_with
 from gitralph.takeback.undo import TakenBack, left_by_shell, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 from gitralph.words.advice import described
@@ -154,7 +154,7 @@ def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
 def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
     if not redo:
         return session_choice.for_writing(ctx, given, usage=_USAGE)
-    return session_of_undone(ctx, given, f"{_USAGE} --redo")
+    return one_with(ctx, given, f"{_USAGE} --redo", has_undone)
 
 
 def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:

@@ -158,17 +158,13 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if claimed:
         return replace(found, needless=Why(Kind.CLAIMED_ALREADY))
-    found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
+    writers = frozenset(r.session for r in text_chain.since_head(scene, state) if r.op != GAP)
+    found = replace(found, whole=_whole(scene, state), writers=writers)
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
     elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
         found = _from_last(scene, state, replace(found, head=path_texts.head_text(scene, path)))
     return replace(found, mode=_has_new_mode(found))
-
-
-def _writers(scene: Scene, state: PathState) -> frozenset[str]:
-    """The sessions whose records stand between HEAD's text and the file."""
-    return frozenset(r.session for r in text_chain.since_head(scene, state) if r.op != GAP)
 
 
 def _whole(scene: Scene, state: PathState) -> Why | None:
@@ -501,7 +497,7 @@ def _hunks(
     """
     if before is None or after is None:
         return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
-    new, shift, out = full_lines(after), 0, list[TextHunk]()
+    count, new, shift, out = len(full_lines(before)), full_lines(after), 0, list[TextHunk]()
     for start, removed, added in places:
         out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
         shift += added - removed
@@ -509,7 +505,7 @@ def _hunks(
     for _ in range(3):
         if journal.apply_hunks(before, out) == after:
             return out
-        last = out.pop() if out and _ends_at(out[-1], before) else TextHunk(len(full_lines(before)), 0, [])
+        last = out.pop() if out and _end(out[-1]) == count else TextHunk(count, 0, [])
         if out and _end(out[-1]) == last.start:
             up = out.pop()
             last = TextHunk(up.start, up.removed + last.removed, up.lines + last.lines)
@@ -522,10 +518,6 @@ def _hunks(
 
 def _end(hunk: TextHunk) -> int:
     return hunk.start + hunk.removed
-
-
-def _ends_at(hunk: TextHunk, text: bytes) -> bool:
-    return _end(hunk) == len(full_lines(text))
 
 
 def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:

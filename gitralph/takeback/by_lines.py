@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
@@ -180,6 +180,12 @@ def record(
 
 def _mode(content: Content) -> str | None:
     return None if content.absent else f"{content.mode:o}"
+
+
+def last_mode(modes: Iterable[str | None]) -> int | None:
+    """The last of some recorded modes that is one of a plain file."""
+    found = [int(mode, 8) for mode in modes if mode in ("100644", "100755")]
+    return found[-1] if found else None
 
 
 def with_mode(one: Replacement, mode: int) -> Replacement:

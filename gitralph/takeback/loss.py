@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.base.errors import RalphError
-from gitralph.decide import decision
+from gitralph.decide import decision, pathspecs
 from gitralph.decide.decision import Left
 from gitralph.git.context import Context
 from gitralph.git.typed import as_pathspec
@@ -20,7 +20,7 @@ from gitralph.hook.journal import GAP
 from gitralph.hook.windows import ChangedPath, Window
 from gitralph.records import manifests, path_records
 from gitralph.takeback.restore import has_lost, restore
-from gitralph.takeback.survey import Match, UndoRequest
+from gitralph.takeback.survey import UndoRequest
 
 
 class Loss(NamedTuple):
@@ -57,20 +57,13 @@ def losses(ctx: Context) -> list[Loss]:
             if window.session not in path_records.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
 
-    return [one for one in out.values() if has_lost(ctx, one.session, _only(one.path))]
+    return [one for one in out.values() if has_lost(ctx, one.session, pathspecs.only([one.path]))]
 
 
 def _is_thrown_away(row: ChangedPath) -> bool:
     """True for a file that had a text of its own, and now is as in HEAD or gone."""
     gone = row.after is None or row.after == (None, None)
     return gone and row.before is not None and row.before[0] is not None
-
-
-def _only(path: bytes) -> Match:
-    def match(known: Iterable[bytes]) -> list[bytes]:
-        return [one for one in known if one == path]
-
-    return match
 
 
 # --- a commit was refused because a session overwrote the file from an outdated copy ---
@@ -100,7 +93,7 @@ def ways_back(ctx: Context, left: Iterable[Left]) -> list[str]:
 
 def coming_back(ctx: Context, session: str, paths: list[bytes]) -> list[bytes]:
     """Those of ``paths`` in which a restore would bring something back; none where it would be refused."""
-    request = UndoRequest(session, match=lambda known: [one for one in known if one in paths])
+    request = UndoRequest(session, match=pathspecs.only(paths))
     try:
         changed = {one.path for one in restore(ctx, request, dry=True).changes}
     except RalphError:

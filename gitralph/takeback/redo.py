@@ -7,7 +7,7 @@ from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, whole_files
-from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
+from gitralph.takeback.survey import Survey, UndoRequest, in_order, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
@@ -16,12 +16,7 @@ def redo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     return carry_out(ctx, request, REDO, _plan, dry)
 
 
-def session_of_undone(ctx: Context, given: str | None, usage: str) -> str | None:
-    """The session whose undo is to be brought back. Raises Refused where several sessions have one."""
-    return one_with(ctx, given, usage, _has_undone)
-
-
-def _has_undone(ctx: Context, session: str) -> bool:
+def has_undone(ctx: Context, session: str) -> bool:
     """True when a session took something back and did not bring it back yet."""
     with survey(ctx, session, None, has_undo) as found:
         return bool(waiting(found))
@@ -56,7 +51,7 @@ def waiting(found: Survey) -> list[UndoCall]:
 
 
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
-    made = UndoPlan(call=new_call(REDO))
+    made = UndoPlan(new_call(REDO))
     with survey(ctx, request.session, request.match, has_undo) as found:
         for one in waiting(found):
             for path, record in sorted(one.records.items()):

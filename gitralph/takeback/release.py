@@ -45,14 +45,10 @@ def _by_hand(state: PathState, session: str) -> list[Record]:
     return [r for r in records if r.is_exact or r in untold]
 
 
-def _with_something_by_hand(state: PathState) -> set[str]:
-    return state.bare | {name for name in state.journal.sessions() if _by_hand(state, name)}
-
-
 def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -> None:
     left = []
     for path, state in states.items():
-        others = _with_something_by_hand(state)
+        others = state.bare | {name for name in state.journal.sessions() if _by_hand(state, name)}
         if others and session not in others and not state.untold(session):
             why = Why(Kind.CLAIM_OF_ANOTHER)
             left.append(Left(path, decision.CONTESTED, why, tuple(sorted(others))))

@@ -17,18 +17,13 @@ from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.redo import UndoCall, mode_before, waiting
-from gitralph.takeback.survey import Match, Survey, UndoRequest, one_with, survey
+from gitralph.takeback.survey import Match, Survey, UndoRequest, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, ends, new_call
 
 
 def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Bring back everything that is lost. Raises Refused with nothing written."""
     return carry_out(ctx, request, RESTORE, _plan, dry)
-
-
-def session_of_lost(ctx: Context, given: str | None, usage: str) -> str | None:
-    """The session that lost something. Raises Refused where several sessions did."""
-    return one_with(ctx, given, usage, has_lost)
 
 
 def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:
@@ -47,7 +42,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
         # The latest undo comes first: what it took out stands on what earlier undos left.
         undos = waiting(found)
         while True:
-            made = UndoPlan(call=new_call(RESTORE))
+            made = UndoPlan(new_call(RESTORE))
             stuck = {call for path in sorted(found.states) for call in _take_path(found, path, undos, made)}
             moved = {path for path, _ in ends(found)}
             rest = [one for one in undos if one.call not in stuck or moved.isdisjoint(one.records)]
@@ -73,7 +68,7 @@ def _take_path(found: Survey, path: bytes, undos: list[UndoCall], made: UndoPlan
         made.take(
             whole_files.redone(found, path, mine[0], RESTORE, made.call)
             if mine
-            else whole_files.restored(found, path, RESTORE, made.call)
+            else whole_files.restored(found, path, made.call)
         )
         return []
     barred = barred or by_lines.why_untold(found, path)
@@ -123,7 +118,4 @@ def _go(
 
 def _mode(found: Survey, path: bytes) -> int | None:
     """The mode of a file that comes back: the one with which the session left it."""
-    if not found.content(path).absent:
-        return None
-    modes = [r.mode[1] for r in found.own(path) if r.mode[1] in ("100644", "100755")]
-    return int(modes[-1], 8) if modes and modes[-1] is not None else None
+    return by_lines.last_mode(r.mode[1] for r in found.own(path)) if found.content(path).absent else None

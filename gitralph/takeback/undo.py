@@ -15,7 +15,7 @@ from gitralph.base.errors import Fatal, Refused
 from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
 from gitralph.commit import cleanup
-from gitralph.decide import decision, offers, text_chain
+from gitralph.decide import decision, offers, pathspecs, text_chain
 from gitralph.decide.decision import Left
 from gitralph.git import index, uncommitted
 from gitralph.git.context import Context, refuse_operation
@@ -28,7 +28,7 @@ from gitralph.records import over_time, path_records
 from gitralph.records.path_records import PathState
 from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
+from gitralph.takeback.survey import Survey, UndoRequest, in_order, survey
 from gitralph.words import advice, ways_out
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
@@ -51,10 +51,9 @@ class TakenBack:
 class UndoPlan:
     """What would be written, and what would not."""
 
+    call: str
     changes: list[Replacement] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    call: str = ""
 
     def take(self, answer: Replacement | Left | None) -> None:
         """Add what becomes of a path as a whole; None adds nothing."""
@@ -69,7 +68,7 @@ Planner = Callable[[Context, UndoRequest], UndoPlan]
 
 def undo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Take edits back. Raises Refused with nothing written, Fatal for an unknown call."""
-    return carry_out(ctx, request, UNDO, lambda on, asked: _plan(on, asked), dry)
+    return carry_out(ctx, request, UNDO, _plan, dry)
 
 
 def left_by_shell(ctx: Context, session: str) -> list[bytes]:
@@ -112,7 +111,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             _report(result, done, DONE[op])
             if not moved:
                 break
-            asked = request._replace(match=_only(frozenset(moved)))
+            asked = request._replace(match=pathspecs.only(moved))
     # Nothing was written although a later look found refusals. So the answer is that of a first look.
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
@@ -172,14 +171,9 @@ def _refuse_unmerged(ctx: Context, made: UndoPlan) -> None:
         )
 
 
-def _only(paths: frozenset[bytes]) -> Match:
-    return lambda known: [path for path in known if path in paths]
-
-
 def _report(result: TakenBack, made: UndoPlan, status: str) -> None:
     result.changes += made.changes
     result.left += made.left
-    result.notes += [note for note in made.notes if note not in result.notes]
     if made.changes:
         result.status = status
 
@@ -201,7 +195,7 @@ def _without(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planne
     rest = sorted({one.path for one in made.changes} - stuck)
     if not 0 < len(rest) <= _MOST:
         return []
-    again = planner(ctx, request._replace(match=_only(frozenset(rest))))
+    again = planner(ctx, request._replace(match=pathspecs.only(rest)))
     if any(one.refuses for one in again.left) or not again.changes:
         return []
     words = ["git ralph", "restore" if op == RESTORE else "undo --redo", "--session"]
@@ -241,7 +235,7 @@ def _other_ends(found: Survey, made: UndoPlan, extra: set[bytes]) -> set[bytes]:
 
 def planned(found: Survey, request: UndoRequest) -> UndoPlan:
     """What an undo would do to the files that were read. Raises Fatal for an unknown call."""
-    made, picks = UndoPlan(call=new_call(UNDO)), request.picks
+    made, picks = UndoPlan(new_call(UNDO)), request.picks
     chosen = _chosen(found, request)
     made.left.extend(
         [
@@ -373,7 +367,7 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
         return
     why = by_lines.whole_only(found, path)
     if why is not None:
-        back = whole_files.undone(found, path, keys, why, UNDO, made.call)
+        back = whole_files.undone(found, path, keys, why, made.call)
         made.take(back)
         if back is None:
             _take_mode(found, path, keys, made)
@@ -422,9 +416,9 @@ def _mode_then(found: Survey, path: bytes) -> int | None:
     """The mode of a file that comes back: as when it was deleted, or as in HEAD."""
     if not found.content(path).absent:
         return None
-    modes = [r.mode[0] for r in found.own(path) if r.after is None and r.mode[0] in ("100644", "100755")]
-    if modes and modes[-1] is not None:
-        return int(modes[-1], 8)
+    mode = by_lines.last_mode(r.mode[0] for r in found.own(path) if r.after is None)
+    if mode is not None:
+        return mode
     head = found.scene.reader.entry(path)
     return head.mode if head is not None and head.mode in FILES else None
 

@@ -14,7 +14,7 @@ from gitralph.decide.decision import Left
 from gitralph.decide.inputs import read_blob
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
+from gitralph.hook.journal import GAP, RESTORE, TEXT_LIMIT, UNDO, Record, replay
 from gitralph.takeback import by_lines
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
@@ -29,7 +29,7 @@ def standing(found: Survey, path: bytes) -> list[Record]:
 
 
 def undone(
-    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, Why], op: str, call: str
+    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, Why], call: str
 ) -> Replacement | Left | None:
     """The file as it was before these records, or why not; None where there is nothing to take back."""
     scene, state = found.scene, found.states[path]
@@ -47,7 +47,7 @@ def undone(
         return Left(path, decision.SUBMODULE, Why(Kind.SUBMODULE))
     # The records cannot put back a text that nobody recorded; HEAD may have it.
     if claimed or any(not r.is_exact for r in asked):
-        return _to_head(found, path, asked, claimed, op, call)
+        return _to_head(found, path, asked, claimed, call)
     # Whole texts come back in reverse order only: one from the middle would take the later ones along.
     if known[-len(asked) :] != asked:
         return Left(path, decision.ENTANGLED, Why(Kind.LATER_EDITS, because=why[1]), (found.session,))
@@ -57,8 +57,8 @@ def undone(
     if not (text_chain.explains(asked, content) and last is asked[-1]):
         return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
-    after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)
-    return _change(found, path, after, op, call)
+    after = ABSENT if text is None else Content(_mode(found, path, asked[0]), text)
+    return _change(found, path, after, UNDO, call)
 
 
 def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
@@ -69,7 +69,7 @@ def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
 
 
 def _to_head(
-    found: Survey, path: bytes, asked: list[Record], claimed: bool, op: str, call: str
+    found: Survey, path: bytes, asked: list[Record], claimed: bool, call: str
 ) -> Replacement | Left | None:
     """Take back a path known without texts: HEAD's file comes back where the file is exactly as recorded."""
     scene, content = found.scene, found.scene.contents[path]
@@ -84,7 +84,7 @@ def _to_head(
     text = _head_text(found, path, head)
     if max(len(text), len(content.data or b"")) > TEXT_LIMIT:
         return Left(path, decision.TOO_LARGE, Why(Kind.TOO_LARGE_TO_KEEP))
-    return _change(found, path, Content(head.mode, text), op, call)
+    return _change(found, path, Content(head.mode, text), UNDO, call)
 
 
 def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
@@ -93,7 +93,7 @@ def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
     return text if head.mode in (0o100644, 0o100755) else read_blob(found.scene, head)
 
 
-def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
+def _mode(found: Survey, path: bytes, record: Record) -> int:
     """The mode that a file had before a record: as seen then, else as in HEAD, else as it is."""
     before, head = record.mode[0], found.scene.reader.entry(path)
     # Anybody may write the journal file, and int(…, 8) raises for the digits 8 and 9.
@@ -121,14 +121,14 @@ def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Repl
         why = Why(Kind.CHANGED_AFTER_UNDO)
         return Left(path, decision.ENTANGLED, why, tuple(others or [decision.UNRECORDED]))
     text = next(b for r, b, _ in replay(state.journal, found.scene.layout) if r is undo)
-    after = ABSENT if text is None else Content(_mode(found, path, undo, text), text)
+    after = ABSENT if text is None else Content(_mode(found, path, undo), text)
     made = _change(found, path, after, op, call)
     if made is not None:
         made.records[0][0].units = (f"{undo.offset}.0",)
     return made
 
 
-def restored(found: Survey, path: bytes, op: str, call: str) -> Replacement | None:
+def restored(found: Survey, path: bytes, call: str) -> Replacement | None:
     """The file as the session left it, where it is as it was before that, and nobody wrote since.
 
     None also where a commit had it so: then it is not lost.
@@ -145,10 +145,7 @@ def restored(found: Survey, path: bytes, op: str, call: str) -> Replacement | No
     if path_texts.has_passed(scene, state, lost[0].offset):
         return None
     text = texts[-1][2]
-    after = None if text is None else Content(_mode_after(found, path, lost), text)
-    return None if after is None else _change(found, path, after, op, call)
-
-
-def _mode_after(found: Survey, path: bytes, records: Collection[Record]) -> int:
-    modes = [r.mode[1] for r in records if r.mode[1] in ("100644", "100755")]
-    return int(modes[-1], 8) if modes and modes[-1] is not None else found.content(path).mode or 0o100644
+    if text is None:
+        return None
+    mode = by_lines.last_mode(r.mode[1] for r in lost) or found.content(path).mode or 0o100644
+    return _change(found, path, Content(mode, text), RESTORE, call)
