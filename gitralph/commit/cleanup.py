@@ -24,17 +24,13 @@ def unless_busy(ctx: Context) -> None:
         pass
 
 
-def under_lock(ctx: Context) -> list[str]:
-    """Finish commits that were cut short, and remove the work folders of dead processes.
-
-    Runs under the commit lock. Returns the oids of the commits that were finished.
-    """
-    finished = intents.recover(ctx)
+def under_lock(ctx: Context) -> None:
+    """Finish what was cut short, and remove the work folders of dead processes; under the commit lock."""
+    intents.recover(ctx)
     if ctx.config.get("ralph.guard") == guard_script.NARROW and dead_locks.any_lock(ctx.repo):
         dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):
         folders.remove(path)
-    return finished
 
 
 def dead_work(layout: Layout) -> list[str]:

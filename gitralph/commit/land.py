@@ -356,25 +356,22 @@ def _swap(
     landing.keep.restore()
 
 
-def recover(ctx: Context) -> list[str]:
-    """Finish or drop every unfinished intent of a commit; returns the commits that were finished. Idempotent.
+def recover(ctx: Context) -> None:
+    """Finish or drop every unfinished intent of a commit. Idempotent.
 
     Raises Busy where somebody holds, or may hold, the branch's lock: that git may still move the branch.
     """
     repo, top = ctx.repo, ctx.layout
-    finished = []
     for plan in list(intents.unfinished(top, Intent)):
         there = seen_from(repo, plan.git_dir)
         dead_locks.settle_refs(there or repo, plan.ref)
         if landed(repo, plan):
             finish(repo, top, plan)
-            finished.append(plan.commit)
         elif there is not None:
             index.take_back(there.index, plan.prepared)
         if there is not None:
             index.drop_lock(there.index, plan.prepared)
         intents.remove(top, plan)
-    return finished
 
 
 def landed(repo: Repository, plan: Intent) -> bool:

@@ -36,7 +36,7 @@ def due(ctx: Context, session: str) -> None:
         recover(ctx)
 
 
-def recover(ctx: Context) -> list[str]:
+def recover(ctx: Context) -> None:
     """Put back what is due in this worktree; an intent of a removed worktree is dropped."""
     for todo in list(intents.unfinished(ctx.layout, Restaging)):
         if todo.token == ctx.layout.token:
@@ -44,7 +44,6 @@ def recover(ctx: Context) -> list[str]:
                 intents.remove(ctx.layout, todo)
         elif not os.path.isdir(todo.git_dir):
             intents.remove(ctx.layout, todo)
-    return []
 
 
 def at_once(ctx: Context, session: str, paths: Container[bytes]) -> list[bytes]:

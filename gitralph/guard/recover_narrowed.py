@@ -27,22 +27,19 @@ from gitralph.records.intents import Narrowed
 _FAR = 50
 
 
-def recover(ctx: Context) -> list[str]:
-    """Settle each narrowed commit whose git is gone; returns the commits that had been made."""
-    finished = []
+def recover(ctx: Context) -> None:
+    """Settle each narrowed commit whose git is gone."""
     for todo in list(intents.unfinished(ctx.layout, Narrowed)):
         if process.is_running(todo.git):
             continue
         there = land.seen_from(ctx.repo, todo.git_dir)
-        commit = settle(ctx, todo)
-        finished += [commit] if commit else []
+        settle(ctx, todo)
         if there is not None:
             dead_locks.clear(there, todo.ref)
-    return finished
 
 
-def settle(ctx: Context, todo: Narrowed) -> str | None:
-    """Give the user's index back, and finish the commit if git made it. Returns its oid, or None."""
+def settle(ctx: Context, todo: Narrowed) -> None:
+    """Give the user's index back, and finish the commit if git made it."""
     there = land.seen_from(ctx.repo, todo.git_dir)
     if there is not None:
         give_back(there, ctx.layout, todo)
@@ -60,7 +57,6 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
     if there is not None:
         _drop_locks(there, todo, ("final",))
     intents.remove(ctx.layout, todo)
-    return commit
 
 
 def drop(repo: Repository, lay: Layout, todo: Narrowed) -> None:

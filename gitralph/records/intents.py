@@ -325,13 +325,11 @@ def of_process(layout: Layout, pid: int) -> Narrowed | None:
     return _load(layout, f"{layout.narrowed}/{pid}.json", Narrowed)
 
 
-def recover(ctx: Context) -> list[str]:
-    """Finish or drop everything that was cut short, under the commit lock; returns the finished commits."""
-    finished = list[str]()
+def recover(ctx: Context) -> None:
+    """Finish or drop everything that was cut short, under the commit lock."""
     for kind, module in FINISHED_BY.items():
         if names(ctx.layout, kind):  # one readdir, and seldom is anything there
-            finished += importlib.import_module(module).recover(ctx)
-    return finished
+            importlib.import_module(module).recover(ctx)
 
 
 def unfinished(layout: Layout, kind: type[Kind]) -> Iterator[Kind]:

@@ -64,7 +64,6 @@ class Unowned:
     writers: frozenset[str] = frozenset()
     whole: Why | None = None
     needless: Why | None = None
-    converted: bool = False
     mode: bool = False
     known: PathTexts | None = None
     owners: frozenset[str] = frozenset()
@@ -190,7 +189,6 @@ def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     return replace(
         found,
         head=known.head,
-        converted=known.converted,
         known=known,
         owners=scene.own,
         changes=give.unrecorded(pieces, scene.own, known.steps),
@@ -375,7 +373,8 @@ def _without(
 ) -> tuple[bytes | None, Sequence[tuple[int, int, int]]]:
     """The file without these changes, and their places in it."""
     after = found.content.data
-    eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
+    is_converted = found.known is not None and found.known.converted
+    eol = b"\r\n" if is_converted and b"\r\n" in (after or b"") else b"\n"
     return give.without(after, found.head, chosen, eol) if chosen else (after, [])
 
 

@@ -11,6 +11,7 @@ from gitralph.git import hunks
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
+from gitralph.lines import reverse
 from gitralph.takeback import by_lines, patch
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Picked, Survey, UndoRequest, survey
@@ -86,7 +87,7 @@ def _parts(found: Survey, change: Replacement) -> tuple[Part, ...]:
     if not units or before.mode != after.mode or before.mode not in FILES:
         return ()
     parts = []
-    for names in by_lines.apart(found, change.path, units):
+    for names in reverse.apart(found.texts(change.path).pieces, found.scene.own, units):
         taken = by_lines.undone(found, change.path, names, False)
         text = None if taken.refused else by_lines.bytes_of(found, change.path, taken, before.data)
         if text is None or text == before.data:

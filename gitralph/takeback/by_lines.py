@@ -75,11 +75,6 @@ def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool)
     return reverse.undone(known.pieces, known.steps, own, keys - stays, skip)._replace(left=answer.left)
 
 
-def apart(found: Survey, path: bytes, units: Collection[str]) -> list[tuple[str, ...]]:
-    """The pieces of an undo in the smallest groups that can go alone."""
-    return reverse.apart(found.texts(path).pieces, found.scene.own, units)
-
-
 def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:
     """The file without the undo."""
     return reverse.redone(known.pieces, known.steps, found.scene.own, {str(undo.offset)})

@@ -218,11 +218,8 @@ def last_written(ctx: Context, path: bytes) -> int | None:
 _PASSING = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
 
 
-def recover(ctx: Context) -> list[str]:
-    """Finish the landings of this worktree that had begun, and drop the others. Idempotent.
-
-    Returns an empty list: a landing of files is no commit.
-    """
+def recover(ctx: Context) -> None:
+    """Finish the landings of this worktree that had begun, and drop the others. Idempotent."""
     for plan in list(intents.unfinished(ctx.layout, Rewriting)):
         here = plan.token == ctx.layout.token and plan.git_dir == ctx.repo.git_dir
         if here:
@@ -230,7 +227,6 @@ def recover(ctx: Context) -> list[str]:
         # Files of another worktree are finished there, as long as that worktree exists.
         if here or not os.path.isdir(plan.git_dir):
             intents.remove(ctx.layout, plan)
-    return []
 
 
 def _finish(ctx: Context, plan: Rewriting) -> None:

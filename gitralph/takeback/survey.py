@@ -95,10 +95,6 @@ class Survey:
         """All records of the session and its subagents for a path, in the order of the journal."""
         return records_of(self.scene, self.states[path])
 
-    def open_paths(self) -> list[bytes]:
-        """The paths that are not barred, sorted."""
-        return sorted(path for path in self.states if path not in self.barred)
-
 
 @contextmanager
 def survey(

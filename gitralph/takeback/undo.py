@@ -244,7 +244,7 @@ def planned(found: Survey, request: UndoRequest) -> UndoPlan:
             if (chosen is None or path in chosen) and (picks is None or path in picks)
         ]
     )
-    for path in found.open_paths():
+    for path in sorted(found.states.keys() - found.barred.keys()):
         keys: Collection[str] | None = None if chosen is None else chosen.get(path, set())
         if picks is not None:
             picked = picks.get(path)

@@ -24,8 +24,8 @@ def settle(ctx: Context) -> None:
             recover(ctx)
 
 
-def recover(ctx: Context) -> list[str]:
-    """As :func:`settle`, for a caller that holds the lock. Returns no commits: it finishes none."""
+def recover(ctx: Context) -> None:
+    """As :func:`settle`, for a caller that holds the lock."""
     for plan in list(intents.unfinished(ctx.layout, Merging)):
         repo = checkout(ctx, plan.git_dir, plan.root) if plan.git_dir and plan.root else None
         dead_locks.settle_refs(repo or ctx.repo, plan.target)
@@ -34,7 +34,6 @@ def recover(ctx: Context) -> list[str]:
         if plan.git_dir:
             index.drop_lock(f"{plan.git_dir}/index", plan.prepared)
         intents.remove(ctx.layout, plan)
-    return []
 
 
 def _landed(ctx: Context, repo: Repository | None, plan: Merging) -> bool:
