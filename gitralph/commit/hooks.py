@@ -97,7 +97,10 @@ class Stage(NamedTuple):
         return self.git.run("-c", "core.fsmonitor=false", "write-tree").strip()
 
 
-def _dirty_paths(ctx: Context) -> set[bytes]:
+def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:
+    """True when nothing in this worktree has changed but what the commit takes, as it takes it."""
+    if any(now.get(path) != entry for path, entry in entries.items()):
+        return False
     said = ctx.git.at(ctx.repo.root).run(
         *ctx.config.without_programs(),
         "status",
@@ -106,14 +109,7 @@ def _dirty_paths(ctx: Context) -> set[bytes]:
         "--no-renames",
         "--untracked-files=all",
     )
-    return {path for _, path in listing.states(said)}
-
-
-def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:
-    """True when nothing in this worktree has changed but what the commit takes, as it takes it."""
-    if any(now.get(path) != entry for path, entry in entries.items()):
-        return False
-    return _dirty_paths(ctx) <= set(entries)
+    return all(path in entries for _, path in listing.states(said))
 
 
 def open_stage(ctx: Context, folder: str, tree: bytes, head: Head, is_alone: bool) -> Stage:

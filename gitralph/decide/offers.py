@@ -132,14 +132,14 @@ def left_by_commands(
     return found
 
 
-def changed_meanwhile(ctx: Context, scene: Scene, paths: Iterable[bytes]) -> dict[bytes, Window]:
-    """Those of ``paths`` with a change of a command that no record tells, each with the command.
+def changed_meanwhile(ctx: Context, scene: Scene) -> dict[bytes, Window]:
+    """The paths with a change of a command that no record tells, each with the command.
 
     A running command may have made all that nobody recorded since it began, and its end will tell. Of one
     that ended, its change could not be told by line.
     """
     found: dict[bytes, Window] = {}
-    for path, window, row in _made(ctx, paths):
+    for path, window, row in _made(ctx, scene.contents):
         if _is_untold(scene, path, window, row):
             found.setdefault(path, window)
     return found

@@ -1,6 +1,7 @@
 """Which commits a session may take back or rewrite: its own, while no remote branch holds them."""
 
 import shlex
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.base import nul
@@ -30,15 +31,12 @@ class Old(NamedTuple):
     message: bytes
 
 
-def makers(ctx: Context, commit: str) -> list[str]:
-    """The sessions of this worktree whose log names the commit, or the one that a rebase made it of.
+def makers(ctx: Context, commit: str, more: Iterable[str] = ()) -> list[str]:
+    """The sessions of this worktree, or of ``more``, whose log names the commit, or what a rebase made it of.
 
     A message proves nothing here: anybody may have written it, or squashed another's lines into the commit.
     """
-    return _makers(ctx, commit, manifests.sessions_here(ctx.layout))
-
-
-def _makers(ctx: Context, commit: str, sessions: list[str]) -> list[str]:
+    sessions = list(dict.fromkeys([*manifests.sessions_here(ctx.layout), *more]))
     made = {name: [str(row.get("commit")) for row in _log(ctx, name)] for name in sessions}
     found = [name for name in sessions if commit in made[name]]
     if found:
@@ -100,7 +98,7 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
     family = path_records.family(ctx.layout, session)
     # gc may have put the session's own log away meanwhile
-    made_by = _makers(ctx, commit, list(dict.fromkeys([*manifests.sessions_here(ctx.layout), *family])))
+    made_by = makers(ctx, commit, family)
     if not set(made_by) & set(family):
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
         raise Refused(

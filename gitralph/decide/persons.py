@@ -98,7 +98,7 @@ def _left_by_commands(ctx: Context, scene: Scene) -> tuple[dict[bytes, Left], di
 
     Those first of which no lines are told.
     """
-    found = offers.changed_meanwhile(ctx, scene, scene.contents)
+    found = offers.changed_meanwhile(ctx, scene)
     states = {path: state for path, state in scene.states.items() if path in scene.contents}
     lines = {path: offers.left(scene, state, None) for path, state in states.items()}
     told = {path: left for path, left in lines.items() if left is not None and path not in found}
