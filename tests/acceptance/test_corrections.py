@@ -476,3 +476,20 @@ def test_who_wrote_a_line_that_a_stash_brought_back_is_named_where_it_goes_along
     day.commit("S1", "--include-entangled")
     assert head(day) == stashed
     assert "Ralph-Includes: S2" in day.trailers()
+
+
+@pytest.mark.parametrize("form", ["two of a hand", "  two of S1", "two of S1\r"])
+def test_who_takes_his_correction_back_after_the_commit_has_that_himself(repo: Repo, form: str) -> None:
+    """HEAD got the line twice, or the session could never commit the file again."""
+    mine = TEN.replace("line 2\n", "line 2\ntwo of S1\n")
+    mended = mine.replace("two of S1", form)
+    repo.edit("S1", "a", mine)
+    repo.write("a", mended)
+    repo.commit("S1")
+    in_head = repo.blob("a")
+    assert form.strip().encode() in in_head
+    repo.write("a", mine)
+    assert repo.commit("S1").paths == {}
+    repo.edit("S1", "a", mine.replace("line 9", "nine of S1"))
+    repo.commit("S1")
+    assert repo.blob("a") == in_head.replace(b"line 9", b"nine of S1")

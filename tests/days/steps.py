@@ -59,7 +59,7 @@ class Day:
 
 EDITS = {"insert": 34, "replace": 22, "tweak": 22, "delete": 13, "several": 7, "undo": 3}
 FILE_EDITS = {"create": 3, "remove": 2, "rename": 2, "copy-over": 1}
-CORRECTIONS = {"correct": 60, "indent": 25, "drop": 10, "within": 15}
+CORRECTIONS = {"correct": 60, "indent": 25, "drop": 10, "within": 15, "take-back": 20}
 GIT = {
     "add": 9,
     "add-all": 3,

@@ -30,6 +30,8 @@ class World:
         self.known: set[str] = set()
         self.whole: set[int] = set()
         """Steps that moved or deleted a file."""
+        self.mends: list[tuple[str, str, str]] = []
+        """The human's corrections: a file, a line of a session, and what he made of it."""
         self.branches = ["main"]
         self.open: dict[str, str] = {}
         """The shell commands that run still, by session."""
@@ -229,11 +231,14 @@ class World:
         if not text or not spots:
             return False
         at = spots[step.at % len(spots)]
+        old = text[at]
         if step.verb == "correct":
-            one = written(text[at])[-1]
-            text[at] = text[at].replace(one, f"h_{step.number}_0")
+            one = written(old)[-1]
+            text[at] = old.replace(one, f"h_{step.number}_0")
+            self.mends.append((path, old, text[at]))
         elif step.verb == "indent":
-            text[at] = "  " + text[at]
+            text[at] = "  " + old
+            self.mends.append((path, old, text[at]))
         elif step.verb == "drop":
             del text[at]
         elif at + 1 in spots:
@@ -241,6 +246,15 @@ class World:
         return self.change(step, path, text)
 
     do_indent = do_drop = do_within = do_correct
+
+    def do_take_back(self, step: Step) -> bool:
+        """The human takes back his last correction that stands, whatever was committed meanwhile."""
+        path, text = self.path(step), self.text(self.path(step))
+        for at, old, new in reversed(self.mends if text else []):
+            if at == path and text and text.count(new) == 1:
+                text[text.index(new)] = old
+                return self.change(step, path, text)
+        return False
 
     # --- whole files ---
 

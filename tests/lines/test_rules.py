@@ -294,6 +294,39 @@ def test_a_line_that_a_command_may_have_removed_is_not_removed_again_by_who_had_
     assert separate(base, popped, b"zero\none\nthree\n", owners={"S1"}).text == b"one\nthree\n"
 
 
+HERE, THERE = b"one\nA new line here\ntwo\n", b"one\nA new line there\ntwo\n"
+
+
+@pytest.mark.parametrize("seen", [False, True])
+@pytest.mark.parametrize("blank", [b"", b"\n"])
+@pytest.mark.parametrize("more", [b"", b"three\n"])
+def test_a_line_whose_mend_is_taken_back_after_the_commit_is_nobodys(
+    seen: bool, blank: bytes, more: bytes
+) -> None:
+    """HEAD got both forms of it, whether a step was recorded while the mended one stood or none."""
+    here, there = (text.replace(b"two", blank + b"two") for text in (HERE, THERE))
+    forms = {b"A new line there", blank.strip(b"\n")}
+    steps = [Step("0", "S1", b"one\ntwo\n", here)]
+    steps += [Step("g:0", None, here, there), Step("g:1", None, there, here)] if seen else []
+    steps += [Step("1", "S1", here, here + more)] if more else []
+    found = separate(
+        there,
+        steps,
+        here + more,
+        owners={"S1"},
+        held=lambda key: forms if key in (GAP, "1") else (),
+        heads=lambda: [b"one\ntwo\n", there] if seen else [b"one\ntwo\n"],
+    )
+    assert found.text == there + more
+    assert Kind.BROUGHT_BACK in [note.why.kind for note in found.notes]
+
+
+def test_a_line_that_a_session_wrote_when_head_had_another_form_of_it_is_still_its() -> None:
+    """HEAD had that form before, by a commit of what was staged: nobody took it back."""
+    steps = [Step("0", "S1", b"one\ntwo\n", HERE)]
+    assert separate(THERE, steps, HERE, owners={"S1"}, held=lambda _: {b"A new line there"}).refused
+
+
 def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
     """Both committed, a person corrected the second and reverts it: the first does not come beside it."""
     base, first = b"one\ntwo\n", b"red green blue\n"
