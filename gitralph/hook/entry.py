@@ -134,6 +134,7 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
 
     Who goes on after its end is no session that has ended.
     """
+    agent = safe_form(event.named) if event.named else agent
     sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
     kept = sessionfile.read(lay, session) or {}
     if kept.get("agent") is None:  # `worktree add` named it, or damage

@@ -92,7 +92,8 @@ class Event:
     belong to it as well. ``echo``: another event of the same call tells the edit better, where that one is
     registered too. ``ahead``: the agent waits for permission to call ``tool`` with ``given``. ``bare``:
     ``given`` is everything, without an event around it. ``model`` is the model that the payload names.
-    ``goes_on``: a shell command was sent to the background, and tells no end.
+    ``goes_on``: a shell command was sent to the background, and tells no end. ``named`` is the name that a
+    payload of ``generic`` gives its agent.
     """
 
     __slots__ = (
@@ -110,6 +111,7 @@ class Event:
         "kind",
         "link",
         "model",
+        "named",
         "parent",
         "required",
         "session",
@@ -150,6 +152,7 @@ class Event:
         self.agent = ""
         self.model: str | None = None
         self.agent_type: str | None = None
+        self.named: str | None = None
         self.ahead = False
         self.bare = False
         self.goes_on = False

@@ -52,7 +52,10 @@ def _exact(layout: Layout, typed: str) -> str | None:
     named = names.holder(layout, typed)
     if named is not None and not is_known(layout, named):
         named = None  # nothing is recorded of it yet, or nothing any more
-    if not is_valid(typed) or not is_known(layout, typed):
+    if not is_valid(typed):  # an agent's own id, of which the hooks keep an allowed form
+        form = safe_form(typed)
+        return form if named is None and is_known(layout, form) else named
+    if not is_known(layout, typed):
         return named
     if named in (None, typed):
         return typed

@@ -30,6 +30,37 @@ def _names(repo: Repo) -> dict[str, str]:
     return {row["id"]: row["name"] for row in repo.ralph("session", "list", "--json").json()}
 
 
+def _told(repo: Repo, **fields: object) -> None:
+    event = {"cwd": str(repo.root), "event": "edit", "path": "a", "before": (repo.read("a") or b"").decode()}
+    repo.write("a", changed())
+    repo.hook("generic", {**event, "after": changed(), **fields})
+
+
+def test_a_program_says_the_name_of_its_agent(repo: Repo) -> None:
+    _told(repo, session="S1", agent="orchestra")
+    row = repo.ralph("session", "list", "--json").json()[0]
+    assert (row["agent"], row["name"]) == ("orchestra", "orchestra-1")
+    repo.commit("S1")
+    assert repo.git("log", "-1", "--format=%B").endswith("Ralph-Agent: orchestra")
+
+
+@pytest.mark.parametrize("agent", ["two\nlines", "\x1b[31m", "x" * 300, "", 7, None, "../up"])
+def test_a_name_of_an_agent_that_is_none_does_no_harm(repo: Repo, agent: object) -> None:
+    _told(repo, session="S1", agent=agent)
+    repo.commit("S1")
+    told = [row for row in repo.git("log", "-1", "--format=%B").split("\n") if row.startswith("Ralph-")]
+    assert len(told) == 2
+    assert all(row.isprintable() and len(row) < 200 for row in told)
+
+
+@pytest.mark.parametrize("own", ["my worker 1", "w\u00f6rker", "x" * 200])
+def test_an_agents_own_id_means_its_session_although_no_record_can_have_it(repo: Repo, own: str) -> None:
+    _told(repo, session=own)
+    done = repo.run("commit", "--session", own, "-m", "x")
+    assert (done.code, "is session 'generic-1'" in done.said) == (0, True), done.said
+    assert repo.run("commit", "--session", own + "y", "-m", "x").code == 129
+
+
 def test_a_session_is_named_after_its_agent_when_it_is_first_recorded(repo: Repo) -> None:
     """Counted per agent and repository; other agents go by their own name."""
     _claude(repo, UUID)

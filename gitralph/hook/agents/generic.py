@@ -1,7 +1,7 @@
 """``generic``: the contract for everything that is not one of the known agents; pure.
 
 ``{"session","cwd","event":"edit|delete|rename|start|stop|end","path","to","before","after",
-"agent_id"}``; texts are null when the file is absent, base64 with ``"encoding":"base64"``, missing
+"agent","agent_id"}``; texts are null when the file is absent, base64 with ``"encoding":"base64"``, missing
 when unknown. ``pre`` announces an edit whose texts the payload will not hold; ``shell-start`` and
 ``shell-end`` stand around a shell command, named by ``call``.
 """
@@ -40,6 +40,7 @@ def parse(payload: dict[str, object]) -> Event:
         source=text_of(payload, "source", "reason"),
     )
     event.agent_type = text_of(payload, "agent_type")
+    event.named = text_of(payload, "agent")
     if name == "pre":
         asks(event, payload)
     elif name == "shell-start":
