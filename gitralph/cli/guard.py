@@ -38,6 +38,8 @@ def guard(words: tuple[str, ...]) -> int:
     ctx.warn, ctx.say = output.warn, output.note
     try:
         return _judge(ctx)
+    except OSError as error:
+        return output.not_guarded(error)
     finally:
         ctx.repo.close()
 

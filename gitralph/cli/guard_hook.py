@@ -24,6 +24,8 @@ def main(words: list[str]) -> int:
             return _hook(ctx, words[0], words[1:])
         finally:
             ctx.repo.close()
+    except OSError as error:
+        return output.not_guarded(error)
     except Exception as error:
         return output.fault(error)
 

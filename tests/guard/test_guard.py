@@ -1,5 +1,6 @@
 """The guard in git's own pre-commit hook: what it judges, what it calls, what it leaves behind."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.decide import pending_paths
+from gitralph.guard import question
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 from tests.support.size import FULL
@@ -629,3 +632,21 @@ def test_installed_again_after_a_framework_doctor_is_content(
     assert hook.read_bytes() == FRAMEWORK
     legacy = hook.with_name("pre-commit.legacy")
     assert (legacy.read_bytes() if legacy.exists() else b"") == (b"" if before == "nothing" else text)
+
+
+def test_a_guard_that_cannot_look_does_not_sound_like_git(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git makes a person's commit all the same: "fatal" was taken for a commit that failed."""
+    repo.edit("S1", "a", changed(2))
+    repo.git("config", "ralph.guard", "warn")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(question, "judge", full)
+    said = repo.ralph("guard", code=128, process=False).said
+    assert said.startswith("warning: the guard could not look at this commit (No space left on device)")
+    monkeypatch.setattr(pending_paths, "everyone", full)
+    said = repo.ralph("commit", "-m", "x", code=128, process=False).said
+    assert "No space left on device; 'git ralph doctor' says where" in said

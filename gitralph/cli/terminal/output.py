@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -133,7 +134,8 @@ def fault(error: Exception) -> int:
         # Where a descriptor failed, its number stands there (CPython 3.11, os.fdopen).
         is_named = isinstance(error.filename, (str, bytes)) and error.filename
         name = f"'{os.fsdecode(error.filename)}': " if is_named else ""
-        chatter("fatal", f"{name}{error.strerror or error}")
+        where = "; 'git ralph doctor' says where" if error.errno == errno.ENOSPC and not name else ""
+        chatter("fatal", f"{name}{error.strerror or error}{where}")
         return FATAL
     if environ.wants_trace() or isinstance(
         error, ModuleNotFoundError
@@ -141,6 +143,16 @@ def fault(error: Exception) -> int:
         raise error
     chatter("fatal", f"internal error: {type(error).__name__}: {error}")
     hint("run it again with RALPH_TRACE=1 for the details")
+    return FATAL
+
+
+def not_guarded(error: OSError) -> int:
+    """Warn that the guard could not look at a commit; returns the exit code.
+
+    A "fatal" would be taken for git's own word, and git makes a person's commit all the same.
+    """
+    why = error.strerror or str(error)
+    warn(f"the guard could not look at this commit ({why}): it may hold lines of sessions")
     return FATAL
 
 
