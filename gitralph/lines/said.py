@@ -63,7 +63,7 @@ def brought_back(choice: Attempt) -> Iterator[LineNote]:
     """What the session wrote and others took away, where another or a gap brought it back."""
     known, weave = choice.known, choice.weave
     gone = {x for unit in choice.own for x in known.births(unit) if weave.says(x)}
-    texts = {weave.line[x] for x in gone if known.is_history(x)}
+    texts = {weave.line[x] for x in gone if known.is_history(x) and not choice.shows(x)}
     back = [
         x
         for x in known.differing()

@@ -294,6 +294,14 @@ def test_a_line_that_a_command_may_have_removed_is_not_removed_again_by_who_had_
     assert separate(base, popped, b"zero\none\nthree\n", owners={"S1"}).text == b"one\nthree\n"
 
 
+def test_a_line_that_is_committed_where_it_was_is_not_called_left_where_it_was_moved_to() -> None:
+    """A person's editor sorted the session's new lines among others."""
+    steps = [Step("0", "S1", b"sys\nos\njson\n", b"sys\nos\njson\nzlib\nbase64\n")]
+    found = separate(b"sys\nos\njson\n", steps, b"base64\njson\nos\nsys\nzlib\n", owners={"S1"})
+    assert b"base64" in (found.text or b"")
+    assert [note.why.kind for note in found.notes] == [Kind.CHANGED_SINCE]
+
+
 HERE, THERE = b"one\nA new line here\ntwo\n", b"one\nA new line there\ntwo\n"
 
 
