@@ -493,3 +493,6 @@ def test_who_takes_his_correction_back_after_the_commit_has_that_himself(repo: R
     repo.edit("S1", "a", mine.replace("line 9", "nine of S1"))
     repo.commit("S1")
     assert repo.blob("a") == in_head.replace(b"line 9", b"nine of S1")
+    repo.ralph("commit", "--mine", "-m", "back")
+    assert repo.blob("a") == repo.read("a")
+    assert repo.git("status", "--porcelain") == ""
