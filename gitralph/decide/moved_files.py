@@ -4,19 +4,17 @@ A rename has two ends, and a commit has both or neither. Lines of other sessions
 the new name.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
-from gitralph.decide.decision import Left, Note, Outcome
-from gitralph.decide.inputs import Question, Scene, read_blob
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Scene, read_blob
 from gitralph.git import history
-from gitralph.git.snapshot import ABSENT
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.record import path_text
-from gitralph.records import path_records
 from gitralph.records.path_records import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -31,50 +29,17 @@ class Rename(NamedTuple):
     left_by: Record
 
 
-def _moves(
-    asked: Question, states: Mapping[bytes, PathState], files: Iterable[PathState]
-) -> Iterator[Rename]:
-    """The own moves that brought these files, each pair of paths once. ``states`` are those asked for."""
-    for state in files:
-        own = (r for r in state.journal.records if r.op == _TO and r.session in asked.own)
+def _moves(scene: Scene, states: Iterable[PathState]) -> Iterator[Rename]:
+    """The own moves that brought these files, each pair of paths once."""
+    for state in states:
+        own = (r for r in state.journal.records if r.op == _TO and r.session in scene.own)
         name = path_text(state.path)
         for old in dict.fromkeys(r.other_path for r in own if r.other_path is not None):
-            there = states.get(old) or asked.recorded_at(old)
-            gone = (r for r in there.journal.records if r.op == _FROM and r.session in asked.own)
+            there = scene.states.get(old) or scene.recorded_at(old)
+            gone = (r for r in there.journal.records if r.op == _FROM and r.session in scene.own)
             ends = [r for r in gone if r.other == name]
             if ends:
                 yield Rename(old, state.path, there, ends[-1])
-
-
-def first_names(
-    asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
-) -> dict[bytes, PathState]:
-    """The names that HEAD has for files which others moved first, and the session moved on.
-
-    Nothing is left of the first move: the session's goes in its place, and a rename has two ends.
-    """
-    found = (_first_name(asked, move) for move in _moves(asked, states, states.values()))
-    names = {one.path for one in found if one is not None} - states.keys()
-    names = names if wanted is None else names.intersection(wanted)
-    return {path: path_records.path_state(asked.layout, path, []) for path in names}
-
-
-def _first_name(asked: Question, move: Rename) -> PathState | None:
-    """Where HEAD has a moved file whose last name it does not know; None where somebody changed it there."""
-    state, left, seen = move.state, move.left_by, {move.new}
-    while asked.reader.entry(state.path) is None and state.path not in seen:
-        seen.add(state.path)
-        came = [r for r in state.journal.records if r.op == _TO and r.offset < left.offset]
-        if not came or came[-1].after != left.before or came[-1].other_path is None:
-            return None
-        before = asked.recorded_at(came[-1].other_path)
-        end = path_records.left_by(asked.layout, before.journal, came[-1], state.path)
-        if end is None or end is not before.journal.records[-1]:
-            return None
-        state, left = before, end
-    entry = asked.reader.entry(state.path)
-    is_as_moved = entry is not None and entry.oid.decode() == left.before
-    return state if state is not move.state and is_as_moved else None
 
 
 def _at_old_paths(scene: Scene, state: PathState) -> Iterator[PathState]:
@@ -125,14 +90,14 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         if scene.wishes.include_entangled and found.includes and found.taken:
             wide = replace(scene, family=(*scene.family, *found.includes))
             state = scene.states[path]
-            for move in _moves(wide, wide.states, [state, *_at_old_paths(scene, state)]):
+            for move in _moves(wide, [state, *_at_old_paths(scene, state)]):
                 by_path[path] = _without_others(wide, move._replace(new=path), by_path[path])
     for path, found in by_path.items():
         to = text_chain.arrival(scene, scene.states[path]) if found.taken else None
         if to is not None and to.session not in scene.own:  # moved on from where the session had moved it
-            for move in _moves(scene, scene.states, _at_old_paths(scene, scene.states[path])):
+            for move in _moves(scene, _at_old_paths(scene, scene.states[path])):
                 by_path[path] = _without_others(scene, move._replace(new=path), by_path[path])
-    moves = list(_moves(scene, scene.states, [scene.states[path] for path in by_path]))
+    moves = list(_moves(scene, [scene.states[path] for path in by_path]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
@@ -145,14 +110,7 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         elif old is not None and old.taken and not _refuses(new):
             left = _not_arrived(scene, scene.states[move.new], move)
             by_path[move.new] = new._replace(uses=(), left=(left,)) if left else new
-    pairs = [(move.old, move.new) for move in moves]
-    for move in moves:
-        first = _first_name(scene, move) if by_path[move.new].taken else None
-        if first is not None and first.path in by_path and scene.contents[first.path].absent:
-            note = Note(first.path, Why(Kind.MOVED_BY, (first.journal.records[-1].session,)))
-            by_path[first.path] = Outcome(first.path, ABSENT, notes=(note,))
-            pairs.append((first.path, move.new))
-    return list(by_path.values()), pairs
+    return list(by_path.values()), [(move.old, move.new) for move in moves]
 
 
 def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:

@@ -146,7 +146,6 @@ def _read(
         start = orphan.start(ctx, inner.folder, asked.reader, head, states)
         taken, offered = _offered(ctx, asked, states, wanted)
         states |= taken
-        states |= {} if asked.by_person else moved_files.first_names(asked, states, wanted)
         scene = look(replace(asked, bench=inner, reader=start), {**states, **offered})
         # A path with an unwritten record is not read again: the new reading would not hold that record.
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}

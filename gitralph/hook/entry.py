@@ -134,7 +134,7 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
 
     Who goes on after its end is no session that has ended.
     """
-    agent = safe_form(event.named) if event.named else agent
+    agent = _printable_name(event.named or "") or agent
     sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
     kept = sessionfile.read(lay, session) or {}
     if kept.get("agent") is None:  # `worktree add` named it, or damage
@@ -145,6 +145,11 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
     if own == session:
         return
     _add(lay, session, "aliases", [own])
+
+
+def _printable_name(told: str) -> str:
+    """A name that a payload gives its agent, as a trailer can have it."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in told[:60]).strip("-.")
 
 
 def _add(lay: Layout, session: str, key: str, names: list[str]) -> None:

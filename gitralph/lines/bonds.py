@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,11 @@ from gitralph.base.kinds import Kind
 from gitralph.lines.attempt import Attempt
 from gitralph.lines.pieces import Held
 from gitralph.lines.terms import GAP, Step
+from gitralph.lines.text import words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
+
+# In a place with more pairs of lines nobody looks for a mended form: each pair is compared word by word.
+_PAIRS = 10_000
 
 
 @dataclass(frozen=True)
@@ -246,7 +250,8 @@ class Bonds:
     def _beside_again(self) -> dict[int, set[int]]:
         """Each added line that HEAD had before, with the lines in its place that HEAD alone has.
 
-        For a person, who may take HEAD's line away, each added line.
+        And each of which one of those has most words: somebody may have mended it, committed that, and taken
+        the mend back. For a person, who may take HEAD's line away, each added line.
         """
         known, found, seen = self.known, dict[int, set[int]](), set[int]()
         unknown = {x for x in self.weave.hunks[known.foreign].births if known.is_removed(x)}
@@ -257,7 +262,12 @@ class Bonds:
             if back and not self.choice.counts(self.weave.hunks[known.foreign].unit):
                 ever = self.held(GAP)  # also what it had only between two edits
                 texts = {x: self.weave.content(x) for x in back}
-                back = [x for x in back if texts[x] in known.were_in_head or texts[x] in ever]
+                forms = [set(words(self.weave.content(x))) for x in unknown.intersection(place)]
+                forms = forms if len(forms) * len(back) <= _PAIRS else []
+                has_form = {x for x in back if _is_said_by_one(set(words(texts[x])), forms)}
+                back = [
+                    x for x in back if x in has_form or texts[x] in known.were_in_head or texts[x] in ever
+                ]
             found |= dict.fromkeys(back, unknown.intersection(place))
         return found
 
@@ -274,6 +284,11 @@ class Bonds:
         while not ends(weave.next[place[-1]]):
             place.append(weave.next[place[-1]])
         return place
+
+
+def _is_said_by_one(said: Set[bytes], forms: Sequence[Set[bytes]]) -> bool:
+    """Tell whether one of several lines has more than half of these words."""
+    return any(2 * len(said & form) > len(said) for form in forms)
 
 
 def _old_copies(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:

@@ -183,8 +183,6 @@ def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
 def _given_up(choice: Attempt, passed: Collection[bytes]) -> set[bytes]:
     """The lines that gaps took and nobody commits any more: who wrote in their place may say their words.
 
-    And those that are back while HEAD has a mended form of them, see `mended`.
-
     Not where a line of a gap keeps half of the words: by itself it would be a correction. But the words of
     lines in `passed`, which HEAD had, are a person's to use.
     """
@@ -202,9 +200,7 @@ def _given_up(choice: Attempt, passed: Collection[bytes]) -> set[bytes]:
         kept = Counter(line for word in said for line in by_word.get(word, ()))
         return 2 * max(kept.values(), default=0) >= max(len(said), 1)
 
-    back = (x for x in known.differing() if known.is_added(x) and known.credit(x) == known.foreign)
-    free = {text for text in map(weave.content, lost) if text in passed or not is_kept(text)}
-    return free.union(map(weave.content, back))
+    return {text for text in map(weave.content, lost) if text in passed or not is_kept(text)}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:

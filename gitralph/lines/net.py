@@ -73,8 +73,6 @@ def caught(
     a step.
     """
     went, came = difference(head, text)
-    if UNRECORDED in owners:  # what a session gave up is a person's to bring back
-        came = Counter({line: times for line, times in came.items() if line not in given_up})
     asked = {*came, *went}
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     changes = _changes(steps, disk, None in names)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from gitralph.lines.fold import fold
-from gitralph.lines.mended import mended
 from gitralph.lines.place_head import place_head
 from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import GAP, Step
@@ -303,9 +302,6 @@ def pieces(
     for line in filter(in_head.__getitem__, changes):
         if _is_heads_since(weave, changes[line], line, held, told):
             changes[line].append((foreign, False, foreign))
-    made_last = {line: rows[-1][1:] for line, rows in changes.items()}
-    for line in mended(weave, in_head, made_last, made.births, held, moves):
-        changes.setdefault(line, []).append((foreign, True, foreign))
     for line, rows in changes.items():
         at, stands, credit = rows[-1]
         if stands and not in_head[line] and (line, credit) in found.put_back:
@@ -483,14 +479,13 @@ class _Credits(_States):
     def _gap(self, first: int, last: int) -> None:
         weave, then = self.weave, self.returned.get(first)
         numbers = range(first, last)
-        went = self._held_of_gaps(numbers)
         for n in numbers:
             for line, stands in (
                 *((x, False) for x in weave.hunks[n].dels),
                 *((x, True) for x in weave.hunks[n].undels),
             ):
                 was = None if then is None else self.was(line, then)
-                if stands and (self.changes[line][-1][0] in went or self._is_of_gap(line)):
+                if stands and self._is_of_gap(line):
                     self._set(line, n, stands, n)
                 elif was is not None and was[1] == stands:
                     self._set(line, n, stands, was[2])
@@ -503,14 +498,6 @@ class _Credits(_States):
             self._took_the_rest(n, weave.hunks[n])
             if self.offered.get(weave.steps[weave.unit_of(n).step], True):
                 self._did_again(n, weave.hunks[n])
-
-    def _held_of_gaps(self, numbers: Sequence[int]) -> set[int]:
-        """The gaps of which these take a telling line away that HEAD had had: they take a mend back."""
-        birth, says = self.weave.birth, self.weave.says
-        went = [x for n in numbers for x in self.weave.hunks[n].dels if birth[x] and says(x)]
-        went = [x for x in went if self.weave.owner_of(birth[x]) is None]
-        held = self.held(GAP) if went else ()
-        return {birth[x] for x in went if self.weave.content(x) in held}
 
     def _is_of_gap(self, line: int) -> bool:
         """Tell whether a line that a gap brings back is its own: HEAD had what a record put in its place."""

@@ -306,33 +306,23 @@ HERE, THERE = b"one\nA new line here\ntwo\n", b"one\nA new line there\ntwo\n"
 
 
 @pytest.mark.parametrize("seen", [False, True])
-@pytest.mark.parametrize("blank", [b"", b"\n"])
-@pytest.mark.parametrize("more", [b"", b"three\n"])
-def test_a_line_whose_mend_is_taken_back_after_the_commit_is_nobodys(
-    seen: bool, blank: bytes, more: bytes
-) -> None:
-    """HEAD got both forms of it, whether a step was recorded while the mended one stood or none."""
-    here, there = (text.replace(b"two", blank + b"two") for text in (HERE, THERE))
-    forms = {b"A new line there", blank.strip(b"\n")}
-    steps = [Step("0", "S1", b"one\ntwo\n", here)]
-    steps += [Step("g:0", None, here, there), Step("g:1", None, there, here)] if seen else []
-    steps += [Step("1", "S1", here, here + more)] if more else []
-    found = separate(
-        there,
-        steps,
-        here + more,
-        owners={"S1"},
-        held=lambda key: forms if key in (GAP, "1") else (),
-        heads=lambda: [b"one\ntwo\n", there] if seen else [b"one\ntwo\n"],
-    )
-    assert found.text == there + more
-    assert Kind.BROUGHT_BACK in [note.why.kind for note in found.notes]
-
-
-def test_a_line_that_a_session_wrote_when_head_had_another_form_of_it_is_still_its() -> None:
-    """HEAD had that form before, by a commit of what was staged: nobody took it back."""
+@pytest.mark.parametrize("more", [b"", b"A third line\n"])
+def test_a_line_is_not_committed_beside_its_mended_form(seen: bool, more: bytes) -> None:
+    """A commit took the mend along, and it was taken back, whether a step was recorded in between or none."""
     steps = [Step("0", "S1", b"one\ntwo\n", HERE)]
-    assert separate(THERE, steps, HERE, owners={"S1"}, held=lambda _: {b"A new line there"}).refused
+    steps += [Step("g:0", None, HERE, THERE), Step("g:1", None, THERE, HERE)] if seen else []
+    steps += [Step("1", "S1", HERE, HERE + more)] if more else []
+    assert separate(THERE, steps, HERE + more, owners={"S1"}).refused
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"), [(b"import os", b"import sys"), (b"replicas: 2", b"replicas: 3")]
+)
+def test_a_line_that_only_resembles_what_head_alone_has_is_committed(mine: bytes, theirs: bytes) -> None:
+    """A person wrote his own beside it, committed that, and deleted it again."""
+    steps = [Step("0", "S1", b"one\ntwo\n", b"one\n" + mine + b"\ntwo\n")]
+    found = separate(b"one\n" + theirs + b"\ntwo\n", steps, b"one\n" + mine + b"\ntwo\n", owners={"S1"})
+    assert mine in (found.text or b"")
 
 
 def test_what_head_had_between_two_edits_alone_counts_as_its() -> None:
