@@ -9,7 +9,7 @@ from typing import Any
 from gitralph.base import files, programs, runner
 from gitralph.base.errors import Failed
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.base.quote import shown
+from gitralph.base.quote import printable, shown
 from gitralph.commit import attribution, hooks
 from gitralph.commit.hooks import Stage
 from gitralph.decide import own_commit
@@ -214,7 +214,7 @@ def trailers(ctx: Context, session: str, record: dict[str, Any], made: Draft) ->
     rows = [("Ralph-Session", published_name.published(ctx.layout, session))]
     for name in ("plan", "task", "bead", "agent"):
         if record.get(name) is not None:
-            value = " ".join(str(record[name]).split())
+            value = printable(" ".join(str(record[name]).split()))
             rows.append((f"Ralph-{name.capitalize()}", value))
     named = (one if one == UNRECORDED else published_name.published(ctx.layout, one) for one in made.includes)
     rows += [("Ralph-Includes", other) for other in named]

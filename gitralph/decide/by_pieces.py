@@ -101,6 +101,9 @@ def separated(scene: Scene, state: PathState, others: list[str]) -> Outcome:
         made = list(itertools.takewhile(lambda step: step.owner in scene.own, known.steps))
         if outcome.content is not None and known.head is None and made and made[0].before is None:
             # another has written anew what the session made, and goes on top of that
+            anew = known.steps[len(made) : len(made) + 1]
+            if not anew or anew[0].owner is None or anew[0].before != made[-1].after:
+                return _nothing(scene, state, outcome.notes)
             return outcome._replace(content=Content(outcome.content.mode, made[-1].after))
         if known.head is None and any(step.takes for step in known.steps if step.owner in scene.own):
             return Outcome(

@@ -38,6 +38,9 @@ READ_LIMIT = 32 << 20
 READ_SECONDS = 5.0
 # In bytes. One `hooks.log.old` is kept beside it, so a broken hook in a loop fills only 512 KiB.
 _LOG_LIMIT = 256 << 10
+# In characters: the name goes into a trailer.
+_NAME = 60
+
 _TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 
 
@@ -134,7 +137,7 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
 
     Who goes on after its end is no session that has ended.
     """
-    agent = _printable_name(event.named or "") or agent
+    agent = (event.named or "")[:_NAME].strip() or agent
     sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
     kept = sessionfile.read(lay, session) or {}
     if kept.get("agent") is None:  # `worktree add` named it, or damage
@@ -145,11 +148,6 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
     if own == session:
         return
     _add(lay, session, "aliases", [own])
-
-
-def _printable_name(told: str) -> str:
-    """A name that a payload gives its agent, as a trailer can have it."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in told[:60]).strip("-.")
 
 
 def _add(lay: Layout, session: str, key: str, names: list[str]) -> None:

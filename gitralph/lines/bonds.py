@@ -261,15 +261,20 @@ class Bonds:
             back = [x for x in place if known.is_added(x) and self.weave.says(x)]
             if back and not self.choice.counts(self.weave.hunks[known.foreign].unit):
                 ever = self.held(GAP)  # also what it had only between two edits
-                texts = {x: self.weave.content(x) for x in back}
-                forms = [set(words(self.weave.content(x))) for x in unknown.intersection(place)]
-                forms = forms if len(forms) * len(back) <= _PAIRS else []
-                has_form = {x for x in back if _is_said_by_one(set(words(texts[x])), forms)}
-                back = [
-                    x for x in back if x in has_form or texts[x] in known.were_in_head or texts[x] in ever
-                ]
+                had = {
+                    x for x in back if (text := self.weave.content(x)) in known.were_in_head or text in ever
+                }
+                mended = self._mended(back, unknown.intersection(place))
+                back = [x for x in back if x in had or x in mended]
             found |= dict.fromkeys(back, unknown.intersection(place))
         return found
+
+    def _mended(self, lines: list[int], forms: Set[int]) -> set[int]:
+        """The lines of which one form has more than half of the words."""
+        if len(lines) * len(forms) > _PAIRS:
+            return set()
+        said = {x: set(words(self.weave.content(x))) for x in (*lines, *forms)}
+        return {x for x in lines if any(2 * len(said[x] & said[form]) > len(said[x]) for form in forms)}
 
     def _place_of(self, line: int, stays: Callable[[int], bool]) -> list[int]:
         """The lines around a line, up to those that HEAD has and that stay."""
@@ -284,11 +289,6 @@ class Bonds:
         while not ends(weave.next[place[-1]]):
             place.append(weave.next[place[-1]])
         return place
-
-
-def _is_said_by_one(said: Set[bytes], forms: Sequence[Set[bytes]]) -> bool:
-    """Tell whether one of several lines has more than half of these words."""
-    return any(2 * len(said & form) > len(said) for form in forms)
 
 
 def _old_copies(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:

@@ -218,7 +218,10 @@ def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
         is_foreign = bond.stale and bond.kind is not Kind.OLD_READ
         why = Why(Kind.HEAD_MOVED) if is_foreign else Why(bond.kind, (who,))
         units = (weave.units[made.unit].key,)
-        out.setdefault((made.unit, bond.unit), LeftEdit(reason, _numbers(numbers, made), why, units))
+        out.setdefault(
+            (made.unit, bond.unit),
+            LeftEdit(reason, _numbers(numbers, made, choice.known.births(bond.unit)), why, units),
+        )
     # Of several turns in one line each is in the way for the same reason.
     told = dict[tuple[Reason, tuple[int, int] | None, Why], LeftEdit]()
     for one in out.values():
@@ -227,9 +230,11 @@ def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
     return tuple(told.values())
 
 
-def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
+def _numbers(numbers: dict[int, int], made: Hunk, others: Sequence[int]) -> tuple[int, int] | None:
+    """The lines of the file where a hunk is, or where the lines of the piece in its way are."""
     own = [numbers[x] for x in (*made.births, *made.undels) if x in numbers]
     own = own or [numbers[x] for x in (made.left,) if x in numbers]
+    own = own or [numbers[x] for x in others if x in numbers]
     return (min(own), max(own)) if own else (1, 1) if numbers else None
 
 

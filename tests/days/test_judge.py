@@ -167,3 +167,31 @@ def test_git_puts_a_line_of_head_s_in_the_place_of_what_a_person_had_taken_away(
     truth.observe(3, "s1", {"f": texts[2]}, {"f": texts[3]})
     found = Case(truth, "s1", "f", base, texts[3], texts[3]).judge()
     assert [fault.kind for fault in found] == ["FOREIGN"] * (not moved)
+
+
+def test_git_brings_a_file_back_with_the_move_that_had_brought_it() -> None:
+    """Another file was moved over it meanwhile; the first move still brings HEAD's lines."""
+    text, other = ("x_1_0",), ("y_1_0",)
+    truth, then = Truth(), {"f": text, "g": other}
+    truth.compare(0, then, then)
+    truth.observe(1, "s1", then, {"h": text, "g": other})
+    truth.compare(1, then, {"h": text, "g": other})
+    truth.observe(2, "s2", {"h": text, "g": other}, {"h": other})
+    truth.compare(2, then, {"h": other})
+    assert truth.moved_from("h")[0] == "s2"
+    truth.observe(3, "git", {"h": other}, {"h": text, "g": other})
+    truth.compare(3, then, {"h": text, "g": other})
+    assert truth.moved_from("h") == ("s1", "f", frozenset(text))
+
+
+def test_what_a_stash_brings_back_replaced_the_line_although_the_file_went_meanwhile() -> None:
+    """Session s1 replaces a line, a person stashes that, s2 removes the file, the person pops the stash."""
+    truth, base, mine = Truth(), ("x_0_0",), ("x_1_0",)
+    truth.observe(0, "base", {}, {"f": base})
+    truth.compare(0, {"f": base}, {"f": base})
+    for step, (actor, old, new) in enumerate(
+        [("s1", base, mine), ("git", mine, base), ("s2", base, None), ("git", None, mine)], 1
+    ):
+        before, after = ({} if text is None else {"f": text} for text in (old, new))
+        truth.observe(step, actor, before, after)
+        assert truth.brought_again("f", base[0]) == (set(mine) if step == 4 else set())

@@ -89,6 +89,8 @@ class Truth:
     """A line or word, and all who ever took it away."""
     by_git_at: dict[Key, int] = field(default_factory=dict)
     """A line or word, and the last step in which git took it away."""
+    came_by_git_at: dict[Key, int] = field(default_factory=dict)
+    """The same of where git brought it."""
     corrects: dict[Key, set[str]] = field(default_factory=dict)
     """What a person wrote, and the sessions in place of whose lines, or amid whose lines, it came."""
     in_head: set[str] = field(default_factory=set)
@@ -101,6 +103,8 @@ class Truth:
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
     moves: dict[str, tuple[str, str, set[str]]] = field(default_factory=dict)
     """A file, who moved it there last, from where, and the lines that HEAD has had there since."""
+    _moved_texts: dict[tuple[str, Text], tuple[str, str, set[str]]] = field(default_factory=dict)
+    """A file and the text with which a move brought it, and that move: git may bring the text back."""
     moved_at: dict[str, int] = field(default_factory=dict)
     """A file, and the step that moved it there: of another file there nothing is left."""
     _histories: dict[str, set[str]] = field(default_factory=dict)
@@ -146,6 +150,10 @@ class Truth:
             if old in self.moves and self.moves[old][0] == actor:
                 back[new].append(self.moves[old][2])
         self.moves |= {new: (actor, old, set[str]().union(*back[new])) for old, new in moved}
+        self._moved_texts |= {(new, after[new]): self.moves[new] for _, new in moved}
+        for path in after if actor == GIT else ():
+            if before.get(path) != after[path] and (path, after[path]) in self._moved_texts:
+                self.moves[path] = self._moved_texts[path, after[path]]
         self.moved_at |= {new: step for _, new in moved}
         for past in taken:
             for book, lines in past:
@@ -217,6 +225,7 @@ class Truth:
             if actor == GIT:
                 there = self._ended.get(path) if old is None else old
                 self.by_git_at |= dict.fromkeys(((path, one) for one in _tokens(there) - now), step)
+                self.came_by_git_at |= dict.fromkeys(((path, one) for one in now - was), step)
                 self._pair(step, path, there or (), new or (), self.by_git)
             else:
                 for token in was - now:
@@ -302,7 +311,7 @@ class Truth:
         if seen is not None:
             equal, back = self._then[seen]
             self.equal, self._back = dict(equal), dict(back)
-        for _, old, lines in self.moves.values():
+        for _, old, lines in (*self.moves.values(), *self._moved_texts.values()):
             lines |= lines_of(head.get(old))
         self._head = set[str]().union(*map(_tokens, head.values()))
         self.in_history = self._histories.setdefault(commit, self.in_history | self._head)
@@ -335,12 +344,15 @@ class Truth:
     def brought_again(self, path: str, line: str) -> set[str]:
         """What git or a person put in a line's place, as an edit had done it before, here or elsewhere.
 
-        Also in the place of what another had put there meanwhile, as a stash that is popped over it.
+        Also in the place of what another had put there meanwhile, as a stash that is popped over it, and
+        where the whole file had gone since.
         """
         lines = {line, *self.came_instead(path, line)}
         edited = {new for (_, old), news in self.instead.items() if old in lines for new in news}
         put_back = {one for one in edited if self.edit(path, one).actor == HUMAN and self.edit(path, one).put}
         by_git = {new for one in lines for new in self.by_git.get((path, one), ())}
+        went = self.edit(path, line).step
+        by_git |= {one for one in edited if self.came_by_git_at.get((path, one), 0) > went}
         return edited & (by_git | put_back)
 
     def taken_again(self, path: str, line: str) -> set[str]:
