@@ -493,3 +493,13 @@ def test_who_takes_his_correction_back_after_the_commit_has_that_himself(repo: R
     assert set(repo.commit("S1", code=4).left.values()) == {"stale"}
     repo.git("commit", "-qam", "back")
     assert "nothing to commit" in repo.ralph("commit", "--session", "S1", "-m", "x").text
+
+
+def test_a_refusal_names_the_line_of_the_other_piece_where_its_own_lines_are_gone(day: Repo) -> None:
+    """It named the first line of the file."""
+    swap(day, "S2", "line 5\n", "line 5\nx of S2\ny of S2\n")
+    swap(day, "S1", "x of S2\n", "x of S1\n")
+    swap(day, "S3", "line 5\nx of S1\n", "five of S3\nx of S3 instead of S1\n")
+    answer = day.commit("S1", code=4)
+    assert answer.left == {"f": "entangled"}
+    assert "'f' line 7" in answer.said
