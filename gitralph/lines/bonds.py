@@ -106,8 +106,7 @@ class Bonds:
                     yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self.past.never_comes(line) and not self.past.removed_by(unit):
                 # The hunk is over something of HEAD's only where HEAD got lines here that no step knows.
-                is_over = self.past.has_other_version(made) or self.past.lies_in_lost(made, line)
-                if is_over and not self.choice.counts(foreign):
+                if self.past.has_other_version(made) and not self.choice.counts(foreign):
                     yield Bond(number, foreign, Kind.REPLACES, stale=True)
             else:
                 is_old = known.is_old(known.born_by(line))

@@ -11,8 +11,8 @@ from itertools import groupby
 from gitralph.lines.blocks import AROUND, in_whole_blocks
 from gitralph.lines.linediff import Range, hunks, paired, parted
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
-from gitralph.lines.place import birthplace, slide_to_own
-from gitralph.lines.text import common_lines, complete, ends_with_newline, words
+from gitralph.lines.place import birthplace
+from gitralph.lines.text import common_lines, complete, ends_with_newline
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 from gitralph.lines.whole import lines_of_whole
 
@@ -61,16 +61,11 @@ class Folding:
             self._new_hunk()
         # Insert from the end, so that the indices of the ranges in front stay right. The operations of one
         # step are then not in the order of their hunks.
-        free = len(weave.shown)
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
             start, stop, low_new, high_new = ranges[index]
             new = fresh[low_new:high_new]
-            if not new:
-                by = slide_to_own(weave, start, stop, ranges[index - 1][1] if index else 0, free)
-                start, stop = start + by, stop + by
             self._splice(hunk, start, stop, new, surroundings)
-            free = start
         # A moved block is a removal and an insertion. To commit one without the other loses the text or
         # doubles it.
         self._moves(surroundings)
@@ -132,13 +127,7 @@ class Folding:
         # everybody's lines.
         if self.owner is None:
             ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
-            ranges = [piece for each in ranges for piece in self._around_returned(each, fresh)]
-            ranges = [
-                piece
-                for each in ranges
-                for part in self._by_owner(each, fresh)
-                for piece in self._by_pop(part, fresh)
-            ]
+            ranges = [piece for each in ranges for piece in self._by_owner(each, fresh)]
         return ranges, fresh
 
     def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
@@ -159,76 +148,6 @@ class Folding:
         rims = zip([low_new - 1, *kept], [*kept, high_new], strict=True)
         parts = [(low_old + at, low_old + at, above + 1, below) for at, (above, below) in enumerate(rims)]
         return [part for part in parts if part[2] < part[3]]
-
-    def _around_returned(self, each: Range, fresh: list[int]) -> list[Range]:
-        """Split a hunk that takes back a gap: the lines that came with the old ones stand beside them.
-
-        Example: a stash takes a correction away, and a person writes a line below the one that was corrected.
-        """
-        low_old, high_old, low_new, high_new = each
-        weave, shown = self.weave, self.weave.shown
-        births = {weave.birth[atom] for atom in shown[low_old:high_old]}
-        made = weave.hunks[births.pop()] if len(births) == 1 and BASE not in births else None
-        if made is None or weave.units[made.unit].owner is not None or made.undels or EXISTS in made.dels:
-            return [each]
-        gone = [weave.line[atom] for atom in made.dels if atom != NEWLINE]
-        count, room = len(gone), high_new - low_new
-        if made.births != shown[low_old:high_old] or not 0 < count < room:
-            return [each]
-        if fresh[low_new : low_new + count] == gone:
-            return [
-                (low_old, high_old, low_new, low_new + count),
-                (high_old, high_old, low_new + count, high_new),
-            ]
-        if fresh[high_new - count : high_new] == gone:
-            return [
-                (low_old, low_old, low_new, high_new - count),
-                (low_old, high_old, high_new - count, high_new),
-            ]
-        return [each]
-
-    def _by_pop(self, each: Range, fresh: list[int]) -> list[Range]:
-        """Split off removed lines that a session had removed before and a gap had brought back.
-
-        Example: a stash and its pop, while a person rewrote a line beside them. The other lines must pair one
-        to one, and no line that comes says a word of those that are split off alone: it would be in their
-        place.
-        """
-        low_old, high_old, low_new, high_new = each
-        weave = self.weave
-        removed = weave.shown[low_old:high_old]
-        if not high_new - low_new < len(removed) or low_new == high_new:
-            return [each]
-        back = [self._came_back(atom) for atom in removed]
-        if all(back):
-            return [each]
-        over, under = back.index(False), back[::-1].index(False)
-        if len(back) - over - under != high_new - low_new or any(back[over : len(back) - under]):
-            return [each]
-        low, high = low_old + over, high_old - under
-        content, shown = weave.content, weave.shown
-        apart = {*map(content, shown[low_old:low]), *map(content, shown[high:high_old])}
-        said = {word for text in apart for word in words(text)}
-        said -= {word for atom in shown[low:high] for word in words(content(atom))}
-        if any(word in said for line in fresh[low_new:high_new] for word in words(weave.texts[line])):
-            return [each]
-        parts = [
-            (low_old, low, low_new, low_new),
-            (low, high, low_new, high_new),
-            (high, high_old, high_new, high_new),
-        ]
-        return [part for part in parts if part[0] < part[1]]
-
-    def _came_back(self, atom: int) -> bool:
-        """Tell whether a session removed a line and a gap put it back."""
-        weave, ops = self.weave, self.weave.ops[atom] or ()
-        return (
-            len(ops) > 1
-            and bool(ops[-1] & 1)
-            and not ops[-2] & 1
-            and weave.owner_of(ops[-1] >> 1) is None
-            and weave.owner_of(ops[-2] >> 1) is not None
-        )
 
     def _by_owner(self, each: Range, fresh: list[int]) -> list[Range]:
         """Split a gap where it goes from one owner's lines to another's, as far as the lines pair.

@@ -12,7 +12,7 @@ from gitralph.lines.pieces import Pieces
 from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import Step, step_of
 from gitralph.lines.text import has_words, split_lines
-from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 Resets = Callable[[], Iterable[tuple[bytes | None, bytes | None]]]
 """Gives the text before and after each commit that HEAD had and lost."""
@@ -131,18 +131,6 @@ class Past:
         known = self.known
         between = self.weave.between(made.left, made.right)
         return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
-
-    def lies_in_lost(self, made: Hunk, line: int) -> bool:
-        """Tell whether HEAD lost a replaced line with a line beside it, which the file still has."""
-        known, birth = self.known, self.weave.birth
-        return any(
-            x not in (START, END)
-            and birth[x] == birth[line]
-            and known.on_disk(x)
-            and not known.in_head[x]
-            and self.weave.content(x) in known.were_in_head
-            for x in (made.left, made.right)
-        )
 
     @remembered
     def corrects(self, gap: int, over: int) -> bool:

@@ -12,6 +12,7 @@ from somebody else is HEAD's own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +21,8 @@ from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
 from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import GAP, Step
-from gitralph.lines.text import complete, ends_with_newline, is_telling, split_lines, words
-from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
+from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Collection[bytes]]
 """Gives, for a step's key, the lines that HEAD had held up to that step, or those that it had then."""
@@ -84,7 +85,25 @@ class Pieces(_States):
     @cached_property
     def agreed(self) -> int:
         """The number of hunks that existed when HEAD last was a text that the file had."""
-        return max(self.weave.known.get(text, 0) for text in (self.head, *self.heads()))
+        return max(self._passed(), *(self.weave.known.get(text, 0) for text in (self.head, *self.heads())))
+
+    def _passed(self) -> int:
+        """The number of hunks before the gap in which the file became HEAD, and something else again; else 0.
+
+        A person writes, commits all and goes on writing, and nothing is recorded in between.
+        """
+        weave, birth = self.weave, self.weave.birth
+        lines = range(END + 1, len(birth))
+        gaps = {birth[x] for x in lines if self.in_head[x] and weave.owner_of(birth[x]) is None} - {
+            self.foreign
+        }
+        step = weave.unit_of(max(gaps, default=BASE)).step
+        made = [n for n, hunk in enumerate(weave.hunks) if weave.units[hunk.unit].step == step]
+        old, new = (
+            Counter(weave.content(x) for x in lines if weave.visible_at(x, at))
+            for at in (made[0], made[-1] + 1)
+        )
+        return made[0] if old & new <= Counter(split_lines(self.head)) <= old | new else 0
 
     def is_old(self, unit: int) -> bool:
         """True for the first known text, where HEAD had the file then: HEAD has moved since.
@@ -118,25 +137,11 @@ class Pieces(_States):
         """Tell whether a line is gone and a text that HEAD had since lacked it already.
 
         That tells nothing where HEAD also lacked what waits of the same piece, which nobody had recorded: so
-        it is between a stash and its pop. But a text of HEAD that had a part of a piece tells of the rest.
-        Neither tells anything of a piece that HEAD had and lost in a reset.
+        it is between a stash and its pop. Nor does it of a piece that HEAD had and lost in a reset.
         """
-        unit, text = self.born_by(line), self.weave.content(line)
-        if self.on_disk(line) or self._was_reset[unit]:
-            return False
-        if self.credit(line) < self.agreed and not self._waits[unit]:
-            return True
-        is_first = self.stood_by(line) == self.weave.birth[line]
-        return is_first and any(text not in lines for lines in self._parts(unit))
-
-    @remembered
-    def _parts(self, unit: int) -> list[set[bytes]]:
-        """The texts of HEAD that have a line of a piece which waits now, each as its lines."""
-        waiting = [x for x in self.births(unit) if self.is_added(x) and self.weave.is_only(x)]
-        told = [b"\n" + self.weave.content(line) + b"\n" for line in waiting]
-        texts = [text for text in self.heads() if text]
-        texts = [text for text in texts if any(x in b"\n" + complete(text) for x in told)]
-        return [set(split_lines(text)) for text in texts]
+        unit = self.born_by(line)
+        is_open = self.on_disk(line) or self._was_reset[unit] or self._waits[unit]
+        return not is_open and self.credit(line) < self.agreed
 
     def last_taker(self, line: int) -> int:
         """The last recorded hunk that took a line away; BASE for none."""
@@ -165,7 +170,7 @@ class Pieces(_States):
         return then <= self.weave.birth[line] and self.credit(line) < first
 
     def is_swept(self, unit: int) -> bool:
-        """Tell whether gaps took away all lines of sessions that stood after the step of a piece.
+        """Tell whether gaps took away what still stood of sessions' lines since the step of a piece.
 
         Then somebody put the file back, and what else he did with it nobody knows.
         """
@@ -175,8 +180,9 @@ class Pieces(_States):
     def _is_swept_since(self, step: int) -> bool:
         hunks = max(n for one in self.weave.units if one.step == step for n in one.hunks) + 1
         then = ((x, self.was(x, hunks)) for x in self._written)
-        stood = [x for x, was in then if was is not None and was[1]]
-        return bool(stood) and all(not self.on_disk(x) and self.owner(x) is None for x in stood)
+        stood = (x for x, was in then if was is not None and was[1] and not self.on_disk(x))
+        swept = max((self.credit(x) for x in stood if self.owner(x) is None), default=BASE)
+        return swept > BASE and not any(self.on_disk(x) for x in self._written if self.weave.birth[x] < swept)
 
     @cached_property
     def _written(self) -> list[int]:

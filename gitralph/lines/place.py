@@ -36,26 +36,3 @@ def _makers(weave: Weave, atom: int) -> set[int]:
     makers.add(weave.birth[atom])
     makers.discard(BASE)
     return makers
-
-
-def slide_to_own(weave: Weave, start: int, stop: int, floor: int, ceiling: int) -> int:
-    """Tell how far to slide a removal so that it takes only one owner's lines.
-
-    Where the line beyond one end equals the line at the other, the same text can be read as removed one line
-    further on. The removal may slide within the lines from `floor` to `ceiling`; a positive result is down.
-    """
-    if _is_of_one_owner(weave, start, stop):
-        return 0
-    for way, room in ((-1, start - floor), (1, ceiling - stop)):
-        for by in range(1, min(room, stop - start) + 1):
-            near, far = (start - by, stop - by) if way < 0 else (start + by - 1, stop + by - 1)
-            if weave.line[weave.shown[near]] != weave.line[weave.shown[far]]:
-                break
-            if _is_of_one_owner(weave, start + way * by, stop + way * by):
-                return way * by
-    return 0
-
-
-def _is_of_one_owner(weave: Weave, start: int, stop: int) -> bool:
-    births = {weave.birth[atom] for atom in weave.shown[start:stop]}
-    return BASE not in births and len({weave.owner_of(birth) for birth in births}) == 1
