@@ -10,9 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from gitralph.lines.blocks import AROUND
 from gitralph.lines.gotoh import OldLine, best_pairs
-from gitralph.lines.linediff import Range
+from gitralph.lines.linediff import AROUND, Range
 from gitralph.lines.text import is_telling
 from gitralph.lines.weave import BASE, START, Weave
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from gitralph.lines.blocks import AROUND, in_whole_blocks
-from gitralph.lines.linediff import Range, hunks, paired, parted
+from gitralph.lines.linediff import AROUND, Range, hunks, paired, parted
 from gitralph.lines.moves import Surroundings, may_return, origins, returning
 from gitralph.lines.place import birthplace
 from gitralph.lines.text import common_lines, complete, ends_with_newline
@@ -122,7 +121,6 @@ class Folding:
         window = [*around, *window, *below]
         found = hunks(window, fresh, lambda line: weave.count[line] == 1)
         ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
-        ranges = in_whole_blocks(weave, ranges, fresh)
         # A session's edit has one intention and stays whole. A gap may be a formatter that ran over
         # everybody's lines.
         if self.owner is None:

@@ -159,10 +159,10 @@ def _at_long_runs(old: Sequence[int], new: Sequence[int], place: Range) -> list[
     return found
 
 
-_RIM, _SHORT, _CELLS = 12, 3, 4_000
+AROUND, _SHORT, _CELLS = 12, 3, 4_000
 """Limits for reading a place again by runs of equal lines.
 
-``_RIM`` equal lines at either end are read again. A run of ``_SHORT`` lines within a place is worth no more
+``AROUND`` equal lines at either end are read again. A run of ``_SHORT`` lines within a place is worth no more
 than none. A place has at most ``_CELLS`` pairs of lines; 4,000 pairs take 2 ms.
 """
 
@@ -173,7 +173,7 @@ def _by_runs(old: Sequence[int], new: Sequence[int], whole: Range, left: Range) 
     Example: a value changes, and a new function follows the function that holds it. Both functions end with
     the same lines. Taken for the old ones, these lines would make one hunk of everything.
     """
-    low_old, high_old = max(whole[0], left[0] - _RIM), min(whole[1], left[1] + _RIM)
+    low_old, high_old = max(whole[0], left[0] - AROUND), min(whole[1], left[1] + AROUND)
     low_new = left[2] - (left[0] - low_old)
     high_new = left[3] + (high_old - left[1])
     cells = (high_old - low_old) * (high_new - low_new)

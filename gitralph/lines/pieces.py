@@ -92,18 +92,20 @@ class Pieces(_States):
 
         A person writes, commits all and goes on writing, and nothing is recorded in between.
         """
-        weave, birth = self.weave, self.weave.birth
-        lines = range(END + 1, len(birth))
-        gaps = {birth[x] for x in lines if self.in_head[x] and weave.owner_of(birth[x]) is None} - {
-            self.foreign
-        }
-        step = weave.unit_of(max(gaps, default=BASE)).step
+        weave, birth, known = self.weave, self.weave.birth, self.in_head
+        # what has been there all the time needs no count: a file may have a million lines
+        lines = [x for x in range(END + 1, len(birth)) if birth[x] or weave.ops[x] or not known[x]]
+        gaps = {birth[x] for x in lines if known[x] and weave.owner_of(birth[x]) is None}
+        step = weave.unit_of(max(gaps - {self.foreign}, default=BASE)).step
+        if self.head in weave.known or step < 0:
+            return 0
         made = [n for n, hunk in enumerate(weave.hunks) if weave.units[hunk.unit].step == step]
+        there = Counter(weave.content(x) for x in lines if known[x])
         old, new = (
             Counter(weave.content(x) for x in lines if weave.visible_at(x, at))
             for at in (made[0], made[-1] + 1)
         )
-        return made[0] if old & new <= Counter(split_lines(self.head)) <= old | new else 0
+        return made[0] if old & new <= there <= old | new else 0
 
     def is_old(self, unit: int) -> bool:
         """True for the first known text, where HEAD had the file then: HEAD has moved since.

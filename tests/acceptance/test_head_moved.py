@@ -117,16 +117,17 @@ def test_a_line_that_came_back_with_a_stash_is_not_held_back_by_its_removal(day:
     assert head(day) == ten(l5="line 5\nadded here")
 
 
-def test_a_popped_removal_stands_apart_from_a_persons_line_beside_it(day: Repo) -> None:
-    """Both came in one gap: the removal is its session's, the line nobody's."""
+def test_a_popped_removal_with_a_persons_line_beside_it_is_nobodys(day: Repo) -> None:
+    """Both came in one gap, and in one place: nothing of it is committed, and that is said."""
     swap(day, "S1", "line 5\nline 6\n", "")
     day.git("stash", "-q")
     swap(day, "S2", "line 1\n", "one\n")
     day.commit("S2")
     day.git("stash", "pop", "-q")
     swap(day, None, "line 4\n", "line 4 as the user has it\n")
-    day.commit("S1")
-    assert head(day) == ten(l1="one", l5="", l6="")
+    done = day.commit("S1")
+    assert head(day) == ten(l1="one")
+    assert any("what this session removed there stays" in note for note in done.document["notes"])
 
 
 def test_another_sessions_reset_commit_is_not_taken(day: Repo) -> None:

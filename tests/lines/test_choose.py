@@ -416,12 +416,12 @@ def test_a_correction_inside_a_block_follows_whatever_it_says() -> None:
 
 
 def test_what_stands_before_a_blank_line_of_a_block_is_not_inside_it() -> None:
-    """Rule 5: which of several blank lines is the session's nobody knows."""
+    """Rule 5: which of several blank lines is the session's nobody knows, so none goes."""
     file = three()
     file.edit("s1", ONE, MINE, "", TWO, THREE)
     file.edit("s2", ONE, MINE, "", YOURS, "", TWO, THREE)
     file.person(ONE, MINE, "by hand", "", f"corrected {YOURS}", "", TWO, THREE)
-    assert file.takes("s1") == [ONE, MINE, "", TWO, THREE]
+    assert file.takes("s1") == [ONE, MINE, TWO, THREE]
 
 
 def test_a_brace_that_head_and_the_file_kept_of_a_block_is_in_head() -> None:
