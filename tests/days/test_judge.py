@@ -195,3 +195,23 @@ def test_what_a_stash_brings_back_replaced_the_line_although_the_file_went_meanw
         before, after = ({} if text is None else {"f": text} for text in (old, new))
         truth.observe(step, actor, before, after)
         assert truth.brought_again("f", base[0]) == (set(mine) if step == 4 else set())
+
+
+def test_what_a_stash_brought_back_is_still_back_after_a_reset() -> None:
+    """The file was as in HEAD while a stash held it; then it was popped, and a later commit was reset."""
+    head, wrote, less = ("x_0_0",), ("x_0_0", "s1_1_0", "s1_1_4"), ("x_0_0", "s1_1_0")
+    truth = Truth()
+    truth.observe(0, "base", {}, {"f": head})
+    truth.compare(0, {"f": head}, {"f": head}, "A")
+    truth.observe(1, "s1", {"f": head}, {"f": wrote})
+    truth.compare(1, {"f": head}, {"f": wrote}, "A")
+    truth.observe(2, "s2", {"f": wrote}, {"f": less})
+    truth.compare(2, {"f": head}, {"f": less}, "A")
+    truth.observe(3, GIT, {"f": less}, {"f": head})
+    truth.compare(3, {"f": head}, {"f": head}, "A")
+    assert truth.is_agreed("f", 2)
+    truth.compare(4, {"f": head, "g": head}, {"f": head, "g": head}, "B")
+    truth.observe(5, GIT, {"f": head, "g": head}, {"f": less, "g": head})
+    truth.compare(5, {"f": head, "g": head}, {"f": less, "g": head}, "B")
+    truth.compare(6, {"f": head}, {"f": less, "g": head}, "A", ["A"])
+    assert not truth.is_agreed("f", 2)

@@ -310,7 +310,8 @@ class Truth:
         seen = next((one for one in reset_to if one in self._then), None)
         if seen is not None:
             equal, back = self._then[seen]
-            self.equal, self._back = dict(equal), dict(back)
+            # a reset takes nothing off the disk: what git had brought back there is still back
+            self.equal, self._back = dict(equal), back | self._back
         for _, old, lines in (*self.moves.values(), *self._moved_texts.values()):
             lines |= lines_of(head.get(old))
         self._head = set[str]().union(*map(_tokens, head.values()))
