@@ -215,3 +215,13 @@ def test_what_a_stash_brought_back_is_still_back_after_a_reset() -> None:
     truth.compare(5, {"f": head, "g": head}, {"f": less, "g": head}, "B")
     truth.compare(6, {"f": head}, {"f": less, "g": head}, "A", ["A"])
     assert not truth.is_agreed("f", 2)
+
+
+def test_what_a_person_had_put_in_a_line_s_place_goes_along_with_git_mv() -> None:
+    """A session replaces it under the new name, and HEAD still has the line there."""
+    truth, base, person, mine = Truth(), ("x_0_0", "x_0_4"), ("x_0_0", "h_1_0"), ("x_0_0", "s1_3_0")
+    truth.observe(0, "base", {}, {"f": base})
+    truth.observe(1, "h", {"f": base}, {"f": person})
+    truth.observe(2, GIT, {"f": person}, {"g": person})
+    truth.observe(3, "s1", {"g": person}, {"g": mine})
+    assert truth.came_instead("g", "x_0_4") == {"h_1_0", "s1_3_0"}

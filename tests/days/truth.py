@@ -143,6 +143,10 @@ class Truth:
         self._observe(step, actor, before, after)
         if actor == GIT:
             self._note_moved_head(step, before, after, *heads())
+            # `git mv` takes along what came in the place of HEAD's lines and nobody had committed
+            for old, new in _moves(before, after):
+                came = [(line, lines) for (path, line), lines in self.instead.items() if path == old]
+                self.instead |= {(new, line): dict(lines) for line, lines in came}
         # who moves a file back puts the lines there that HEAD had had before it was moved away
         back = {new: [lines for _, start, lines in self.moves.values() if start == new] for _, new in moved}
         # and who moves it on, those that HEAD had had where he took it first
