@@ -238,11 +238,13 @@ class Past:
         if births:
             killers = (killer for killer in map(known.unit, births) if killer != unit)
             return any(self._is_seen(killer, unit, depth + 1) for killer in killers)
-        if any(map(known.on_disk, known.births(over))):
+        # a brace comes and goes with other blocks as well
+        brought, taken = (
+            [x for x in lines if has_words(weave.content(x))] or lines
+            for lines in (known.births(over), known.taken(over))
+        )
+        if any(map(known.on_disk, brought)):
             return True
         if known.is_swept(unit):
             return False
-        taken = known.taken(over)
-        # a brace comes and goes with other blocks as well
-        taken = [x for x in taken if has_words(weave.content(x))] or taken
         return any(known.is_removed(x) and known.unit(x) == over for x in taken)

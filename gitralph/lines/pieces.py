@@ -12,7 +12,6 @@ from somebody else is HEAD's own.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +21,7 @@ from gitralph.lines.place_head import place_head
 from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import GAP, Step
 from gitralph.lines.text import ends_with_newline, is_telling, split_lines, words
-from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, Hunk, Unit, Weave
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Collection[bytes]]
 """Gives, for a step's key, the lines that HEAD had held up to that step, or those that it had then."""
@@ -85,27 +84,7 @@ class Pieces(_States):
     @cached_property
     def agreed(self) -> int:
         """The number of hunks that existed when HEAD last was a text that the file had."""
-        return max(self._passed(), *(self.weave.known.get(text, 0) for text in (self.head, *self.heads())))
-
-    def _passed(self) -> int:
-        """The number of hunks before the gap in which the file became HEAD, and something else again; else 0.
-
-        A person writes, commits all and goes on writing, and nothing is recorded in between.
-        """
-        weave, birth, known = self.weave, self.weave.birth, self.in_head
-        # what has been there all the time needs no count: a file may have a million lines
-        lines = [x for x in range(END + 1, len(birth)) if birth[x] or weave.ops[x] or not known[x]]
-        gaps = {birth[x] for x in lines if known[x] and weave.owner_of(birth[x]) is None}
-        step = weave.unit_of(max(gaps - {self.foreign}, default=BASE)).step
-        if self.head in weave.known or step < 0:
-            return 0
-        made = [n for n, hunk in enumerate(weave.hunks) if weave.units[hunk.unit].step == step]
-        there = Counter(weave.content(x) for x in lines if known[x])
-        old, new = (
-            Counter(weave.content(x) for x in lines if weave.visible_at(x, at))
-            for at in (made[0], made[-1] + 1)
-        )
-        return made[0] if old & new <= there <= old | new else 0
+        return max(self.weave.known.get(text, 0) for text in (self.head, *self.heads()))
 
     def is_old(self, unit: int) -> bool:
         """True for the first known text, where HEAD had the file then: HEAD has moved since.
