@@ -98,7 +98,7 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
         was_there = birth == BASE and (weave.ops[atom] or [1])[0] >> 1 != BASE
         is_likely = was_there and atom not in again
         cost = _THERE if is_likely or shown[atom] or weave.visible(atom) else _GONE
-        on = None if before == START or weave.birth[before] != birth else _ON * unit if birth != BASE else 0
+        on = None if before == START or weave.birth[before] != birth else _ON * unit
         if not is_likely and was_there:
             on = None
         rows.append(OldLine(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))

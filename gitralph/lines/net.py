@@ -4,7 +4,8 @@ Brought: each telling line that comes was brought in this very form by a recorde
 other session's step brought it later, and none brought it first, unless HEAD had it then. To bring back what
 HEAD has is nothing.
 
-Taken: each telling line that goes was taken by the session, and by no other session later.
+Taken: each telling line that goes was taken by the session, and by no other session later. None goes that
+HEAD and the file have once each.
 
 Number: no telling line stands more often than in HEAD or in the file. Here a line is telling when it says
 something and never stood twice in any text of the path. To count other lines as well cost a quarter of the
@@ -185,6 +186,8 @@ def _counted(
                 return line
             if not now[line] and instead.of(line, when[line])[0]:
                 return line
+        if new[line] < old[line] == now[line] == 1:
+            return line
         if new[line] < old[line] and tells and line not in took:
             if line not in last or last[line] not in superseded.get(line, ()):
                 return line

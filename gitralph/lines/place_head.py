@@ -40,13 +40,17 @@ def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
 
 
 def _is_written_anew(weave: Weave, in_head: bytearray) -> bool:
-    """Tell whether the file has all lines of HEAD in their order, and a telling one in another atom."""
-    lines = (x for x in weave.order() if in_head[x])
-    fresh = {weave.line[x] for x in weave.shown if not in_head[x]}
+    """Tell whether the file has all lines of HEAD in their order, and a telling one in another atom.
+
+    A line that HEAD has twice does not tell: every function may return 0.
+    """
+    lines = [x for x in weave.order() if in_head[x]]
+    times = Counter(weave.line[x] for x in lines)
+    fresh = {weave.line[x] for x in weave.shown if not in_head[x] and times[weave.line[x]] == 1}
     if not any(weave.says(x) and weave.line[x] in fresh for x in lines if not weave.visible(x)):
         return False
     shown = iter([weave.line[x] for x in weave.shown])
-    return all(line in shown for line in (weave.line[x] for x in weave.order() if in_head[x]))
+    return all(weave.line[x] in shown for x in lines)
 
 
 def _text(weave: Weave, lines: list[int]) -> bytes:

@@ -10,7 +10,7 @@ from tests.support.size import FULL
 MENDED = (
     *(5, 12, 24, 27, 31, 50, 79, 82, 107, 151, 171, 187),
     *(3321157, 3321180, 3321266, 3330079, 3360086, 3360162, 3360267, 3360268, 3370038),
-    *(3400175, 3400287, 3400291, 3410031, 3450059, 3450207),
+    *(3400175, 3400287, 3400291, 3410031, 3450059, 3450207, 3499714),
 )
 """Seeds whose commits were wrong once."""
 
@@ -29,7 +29,9 @@ def test_no_commit_of_many_days_over_code_is_wrong() -> None:
     assert [(day.seed, day.faults) for day in days if day.faults] == []
 
 
-@pytest.mark.parametrize("seed", [3500041, 3500129, 3500142, 3500193, 3500260, 3510161])
+@pytest.mark.parametrize(
+    "seed", [3500041, 3500129, 3500142, 3500193, 3500260, 3510161, 3563319, 3563421, 3563425]
+)
 def test_no_commit_of_a_day_over_code_without_braces_is_wrong(seed: int) -> None:
     said: list[str] = []
     assert CodeDay(seed, said.append, language=INDENTED).play().faults == [], "\n".join(said)

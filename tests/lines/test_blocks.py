@@ -223,3 +223,44 @@ def test_a_piece_that_another_replaced_is_looked_at_once(monkeypatch: pytest.Mon
         disk,
     )
     assert 0 < len(asked) < 10
+
+
+def any_plain(name: str, value: int = 0, kind: int = 0) -> str:
+    """A function without braces, with any of three bodies."""
+    bodies = (
+        f"    init()\n    return {value}\n",
+        f"    if x:\n        return {value}\n",
+        f"    try:\n        run({value})\n    finally:\n        done()\n    return x\n",
+    )
+    return f"def {name}():\n{bodies[kind]}\n"
+
+
+def test_the_blank_line_below_the_imports_is_heads_own_where_a_person_commits_the_second_of_two() -> None:
+    a, mine, more = any_plain("a"), any_plain("mine", 1), any_plain("more", 2)
+    steps = [edit("0", "s1", text(a), text(mine, more, a))]
+    head = text(more, a)
+    assert ask("s1", head, steps, text(mine, more, a)).text == text(mine, more, a)
+
+
+def test_a_value_that_every_function_returns_is_not_written_anew_in_another() -> None:
+    a, b, c = any_plain("a"), any_plain("b"), any_plain("c")
+    mine = any_plain("mine")
+    steps = [
+        edit("0", "s2", text(a, b, c), text(a, b, mine, c)),
+        edit("1", "s3", text(a, b, mine, c), text(a, any_plain("b", 160), mine, c)),
+    ]
+    assert ask("s2", text(a, b, c), steps, steps[-1].after or b"").text == text(a, b, mine, c)
+
+
+def test_a_line_that_two_functions_once_had_does_not_come_back_in_a_new_one() -> None:
+    """Both had `run(0)`, and it went. A third function with it is no return of theirs."""
+    a, z, b = any_plain("a", 9, 2), any_plain("z", 8, 2), any_plain("b", kind=1)
+    old = text(any_plain("a", kind=2), b, any_plain("z", kind=2))
+    head = text(a, b, z)
+    mine = any_plain("mine", kind=2)
+    steps = [
+        edit("0", "s2", old, head),
+        edit("1", "s1", head, text(b, z)),
+        edit("2", "s3", text(b, z), text(mine, b, z)),
+    ]
+    assert ask("s3", head, steps, text(mine, b, z)).text == text(a, mine, b, z)
