@@ -5,7 +5,7 @@ place. A recorded step has the credit for what it does, also where another had d
 back what HEAD has, or undoes what he did himself, has none for what comes back, unless HEAD had held that and
 lost it since; nor has who moves a file. A gap has the credit for lines that it brings anew or takes away; not
 where an old text is back or where it repeats what a record took away. So names survive a stash and its pop, a
-checkout and an undo, and nothing needs to know that git did it. But where HEAD has had what a record put in a
+checkout and an undo, and nothing needs to know that git did it. But where HEAD has what a record put in a
 line's place, the gap that goes back to the line has the credit. What a session took back before HEAD got it
 from somebody else is HEAD's own.
 """
@@ -272,7 +272,7 @@ def pieces(
     moves = {step.key for step in steps if step.moved}
     undos = {step.key for step in steps if step.undoes}
     offered = {step.key: step.after is None for step in steps if step.offered}
-    found = _Credits(weave, held, has, moves, undos, offered)
+    found = _Credits(weave, set(split_lines(head)), held, has, moves, undos, offered)
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
@@ -324,6 +324,7 @@ class _Credits(_States):
     def __init__(
         self,
         weave: Weave,
+        head: Container[bytes],
         held: Held,
         has: Held,
         moves: Container[str],
@@ -331,6 +332,7 @@ class _Credits(_States):
         offered: Mapping[str, bool],
     ) -> None:
         self.weave, self.held, self.has, self.moves, self.undos = weave, held, has, moves, undos
+        self.head = head
         self.offered = offered
         """For each gap that a session's command may have made whether the file is gone after it."""
         self.changes: dict[int, list[Change]] = {}
@@ -487,15 +489,15 @@ class _Credits(_States):
                 self._did_again(n, weave.hunks[n])
 
     def _is_of_gap(self, line: int) -> bool:
-        """Tell whether a line that a gap brings back is its own: HEAD had what a record put in its place."""
+        """Tell whether a line that a gap brings back is its own: HEAD has what a record put in its place."""
         at, _, credit = self.changes[line][-1]
         if self.weave.owner_of(at) is None or self.weave.steps[self.weave.unit_of(at).step] in self.moves:
             return False
         if credit not in self.were_replaced:
-            made, held = self.weave.hunks[credit], self.held(GAP)
+            made = self.weave.hunks[credit]
             again = (x for x in made.undels if (x, credit) not in self.put_back)
-            came = (x for x in (*made.births, *again) if self.weave.says(x))
-            self.were_replaced[credit] = any(self.weave.content(x) in held for x in came)
+            came = [self.weave.content(x) for x in (*made.births, *again) if self.weave.says(x)]
+            self.were_replaced[credit] = any(x in self.head and x in self.held(GAP) for x in came)
         return self.were_replaced[credit]
 
     def _as_it_was(self, first: int, then: int) -> None:
