@@ -71,7 +71,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
             return Outcome(path)  # moved over another file: `moved_over` asks at the old path
         if _waits_for_its_move(scene, path, to):
             return by_pieces.moved_along(scene, state)
-    if path_texts.is_back(scene, state) or _came_back(scene, state):
+    if path_texts.is_back(scene, state):
         return Outcome(path)
     others = text_chain.others(scene, state)
     if content.mode == GITLINK and not others:
@@ -91,17 +91,6 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         # line needs to be separated.
         return _take_edits(scene, state)
     return _whole(scene, state) if is_whole else by_pieces.separated(scene, state, [])
-
-
-def _came_back(scene: Scene, state: PathState) -> bool:
-    """True where the session only moved a file away, and another moved it back here, or another one.
-
-    Who moves a file away removes none of its lines, and what became of these the other move tells.
-    """
-    own = records_of(scene, state)
-    last = state.journal.records[-1] if state.journal.records else None
-    came = last is not None and last.op == "rename-to" and last.session not in scene.own
-    return came and bool(own) and all(r.op == "rename-from" for r in own)
 
 
 def _waits_for_its_move(scene: Scene, path: bytes, to: Record) -> bool:

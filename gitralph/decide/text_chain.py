@@ -80,17 +80,9 @@ def since_head(scene: Scene, state: PathState) -> list[Record]:
         # known.
         is_after = record.after in head and (record.is_exact or record.after is not None)
         is_before = record.is_exact and record.before in head
-        if (is_after or is_before) and not _is_told_late(records, at):
+        if is_after or is_before:
             return records[at + 1 if is_after else at :]
     return records
-
-
-def _is_told_late(records: list[Record], at: int) -> bool:
-    """True for what a command did before another's edit that stands before it: it was told at its end."""
-    record = records[at]
-    if not record.by_shell or not at or records[at - 1].after == record.before:
-        return False
-    return any(one.is_exact and one.before == record.after for one in records[:at])
 
 
 def lasting(scene: Scene, state: PathState, upto: int | None = None) -> list[Record]:

@@ -25,7 +25,7 @@ from gitralph.lines.past import Past
 from gitralph.lines.pieces import Change, Pieces
 from gitralph.lines.remembered import remembered
 from gitralph.lines.terms import FORMATTED, UNRECORDED, LeftEdit, Reversal, Step, step_of
-from gitralph.lines.text import counted_words, difference, is_telling, split_lines, with_open_end
+from gitralph.lines.text import counted_words, difference, split_lines, with_open_end
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 Way = Literal["undo", "redo", "restore"]
@@ -569,7 +569,6 @@ class _Turn:
         is_new = self.way != "undo"  # a line that comes may be in neither HEAD nor the file
         if not (
             is_uncounted
-            or _is_out_of_order(disk, text, made)
             or out_of_place(disk if is_new else known.head, text, disk, made, not is_new) is not None
         ):
             return
@@ -625,18 +624,3 @@ def _is_uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) 
         if any(rest):
             return True
     return False
-
-
-def _is_out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bool:
-    """Tell whether a line changes sides with another one although no text of the edits has that order.
-
-    Then a block moved.
-    """
-    old, new = split_lines(disk), split_lines(text)
-    counts = Counter(old), Counter(new)
-    both = {line for line in new if counts[0][line] == counts[1][line] == 1 and is_telling(line)}
-    rows = zip(filter(both.__contains__, old), filter(both.__contains__, new), strict=True)
-    turned = [line for before, line in rows if before != line]
-    texts = (each for step in made for each in (step.before, step.after))
-    known = (list(filter(set(turned).__contains__, split_lines(each))) for each in texts)
-    return bool(turned) and turned not in known
