@@ -11,8 +11,9 @@ from typing import NamedTuple
 from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
-from gitralph.decide.inputs import Scene, read_blob
+from gitralph.decide.inputs import Scene, read_blob, uses
 from gitralph.git import history
+from gitralph.git.snapshot import ABSENT
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.record import path_text
 from gitralph.records.path_records import PathState
@@ -97,7 +98,9 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         if to is not None and to.session not in scene.own:  # moved on from where the session had moved it
             for move in _moves(scene, _at_old_paths(scene, scene.states[path])):
                 by_path[path] = _without_others(scene, move._replace(new=path), by_path[path])
-    moves = list(_moves(scene, [scene.states[path] for path in by_path]))
+    ends = [(one, path) for path, found in by_path.items() if found.taken for one in _first_end(scene, path)]
+    by_path |= {one.path: one for one, _ in ends}
+    moves = list(_moves(scene, [scene.states[path] for path in by_path if path in scene.states]))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # One reason is enough where the old path is refused already. With --skip-entangled perhaps only some
@@ -110,7 +113,22 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         elif old is not None and old.taken and not _refuses(new):
             left = _not_arrived(scene, scene.states[move.new], move)
             by_path[move.new] = new._replace(uses=(), left=(left,)) if left else new
-    return list(by_path.values()), [(move.old, move.new) for move in moves]
+    pairs = [*((move.old, move.new) for move in moves), *((one.path, path) for one, path in ends)]
+    return list(by_path.values()), pairs
+
+
+def _first_end(scene: Scene, path: bytes) -> Iterator[Outcome]:
+    """The removal of a file that another session moved before this one moved it on, where HEAD has it still.
+
+    Without it HEAD would have the file twice, and no rename. A trailer names who moved it first.
+    """
+    to, old = text_chain.arrival(scene, scene.states[path]), path_texts.moved_from(scene, scene.states[path])
+    if to is not None and to.session in scene.own and old is not None:
+        there = scene.recorded_at(old)
+        last = there.journal.records[-1]
+        if last.op == _FROM and last.session not in scene.own:
+            mover = frozenset([last.session])
+            yield Outcome(old, ABSENT, uses=uses(scene, there, mover), includes=mover)
 
 
 def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:

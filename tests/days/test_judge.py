@@ -9,7 +9,7 @@ from tests.days.code import CodeDay
 from tests.days.judge import Case
 from tests.days.play import play
 from tests.days.steps import draw, with_own_commits
-from tests.days.truth import GIT, Truth
+from tests.days.truth import GIT, HUMAN, Truth
 
 TOOLS = ((greedy, "FOREIGN"), (forgetful, "FORGOTTEN"), (ghostly, "REVIVED"), (None, "STAGED"))
 
@@ -225,3 +225,16 @@ def test_what_a_person_had_put_in_a_line_s_place_goes_along_with_git_mv() -> Non
     truth.observe(2, GIT, {"f": person}, {"g": person})
     truth.observe(3, "s1", {"g": person}, {"g": mine})
     assert truth.came_instead("g", "x_0_4") == {"h_1_0", "s1_3_0"}
+
+
+def test_a_person_who_takes_a_line_out_does_not_do_again_what_deleted_the_file() -> None:
+    """A session deletes the file, git brings it back, and a session edits it before the person does."""
+    truth, base, mine, less = Truth(), ("x_0_0", "x_0_4"), ("x_0_0", "x_0_4", "s1_3_0"), ("x_0_0", "s1_3_0")
+    truth.observe(0, "base", {}, {"f": base})
+    truth.observe(1, "s1", {"f": base}, {})
+    truth.observe(2, GIT, {}, {"f": base})
+    truth.observe(3, "s1", {"f": base}, {"f": mine})
+    truth.observe(4, HUMAN, {"f": mine}, {"f": less})
+    assert truth.edit("f", "x_0_4").actor == HUMAN
+    truth.observe(5, HUMAN, {"f": less}, {})
+    assert truth.edit("f", "x_0_0").actor == "s1"

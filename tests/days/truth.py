@@ -240,6 +240,10 @@ class Truth:
                     # been so all the time
                     known = (last, firsts.setdefault(token, last)) if actor == HUMAN else ()
                     done = [one for one in known if one.actor[:1] == "s" and one.put == (token in now)]
+                    # who had deleted the file had taken no line out of it
+                    whole = self.edit(path, FILE)
+                    is_line = FILE not in was ^ now and not whole.put
+                    done = [one for one in done if not (is_line and one.step == whole.step)]
                     edit = replace(done[0], again=True) if done else Edit(step, actor, token in now)
                     self.edits[path, token] = edit
                     if token in now:

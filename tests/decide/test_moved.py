@@ -248,6 +248,18 @@ def test_a_file_that_goes_back_and_forth_is_read_once_by_each_of_its_moves(
     assert len(asked) <= 20
 
 
+def test_who_moves_a_file_on_takes_its_first_removal_along_and_says_so(repo: Repo) -> None:
+    """HEAD had the file twice, until the first mover committed; and never a rename."""
+    repo.edit("S3", "a", changed(2, "two of S3"))
+    repo.commit("S3")
+    repo.rename("S1", "a", "y")
+    repo.rename("S2", "y", "z")
+    assert repo.commit("S2").paths == {"a": "D", "z": "A"}
+    assert repo.blob("z") == changed(2, "two of S3").encode()
+    assert "Ralph-Includes: S1" in repo.git("log", "-1", "--format=%B")
+    assert repo.commit("S1").status == "nothing"
+
+
 @pytest.mark.parametrize("over", [False, True])
 def test_who_moved_a_file_first_waits_for_who_moved_it_on(repo: Repo, over: bool) -> None:
     """Else HEAD would lack the file meanwhile, also where it was moved over another one."""
