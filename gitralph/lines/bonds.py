@@ -90,7 +90,10 @@ class Bonds:
         return bond.kind in (Kind.REPLACES, Kind.STANDS_FOR) and not deletes
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """Bonds of a hunk that replaced lines HEAD lacks, or took away what stands for lines of HEAD."""
+        """Bonds of a hunk that replaced lines HEAD lacks, or took away what stands for lines of HEAD.
+
+        A piece that HEAD has already took away there what it takes away.
+        """
         known = self.known
         foreign = self.weave.hunks[known.foreign].unit
         for line in made.dels:
@@ -98,8 +101,9 @@ class Bonds:
             if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or self.choice.counts(unit):
                 continue
             if not writes:
+                is_done = any(known.in_head[x] for x in known.births(made.unit))
                 gone = self.past.removed_by(unit)
-                if known.credit(line) == number and gone:
+                if known.credit(line) == number and gone and not is_done:
                     # What the hunk took away stands for lines of HEAD. Where those were only moved, it is the
                     # very line.
                     moved = known.weave.says(line) and self.weave.line[line] in gone
