@@ -12,7 +12,7 @@ from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, text_chain
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, read_blob, uses
-from gitralph.git import history
+from gitralph.git import history, index
 from gitralph.git.snapshot import ABSENT
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.record import path_text
@@ -76,11 +76,12 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     return found._replace(content=None, uses=(), left=(left,))
 
 
-def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
-    """Refuse moved files that bring lines of others.
+def settle(
+    scene: Scene, decided: Iterable[Outcome], is_named: bool
+) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
+    """Refuse moved files that bring lines of others, and complete a move that another session began.
 
-    Returns the outcomes, and the pairs of paths of each rename.
-
+    Where paths were named, nothing is completed. Returns the outcomes, and the pairs of paths of each rename.
     A commit must have both paths of a pair or neither.
     """
     by_path = {one.path: one for one in decided}
@@ -98,7 +99,8 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
         if to is not None and to.session not in scene.own:  # moved on from where the session had moved it
             for move in _moves(scene, _at_old_paths(scene, scene.states[path])):
                 by_path[path] = _without_others(scene, move._replace(new=path), by_path[path])
-    ends = [(one, path) for path, found in by_path.items() if found.taken for one in _first_end(scene, path)]
+    taken = [] if is_named else [path for path, found in by_path.items() if found.taken]
+    ends = [(one, path) for path in taken for one in _first_end(scene, path)]
     by_path |= {one.path: one for one, _ in ends}
     moves = list(_moves(scene, [scene.states[path] for path in by_path if path in scene.states]))
     for move in moves:
@@ -120,15 +122,21 @@ def settle(scene: Scene, decided: Iterable[Outcome]) -> tuple[list[Outcome], lis
 def _first_end(scene: Scene, path: bytes) -> Iterator[Outcome]:
     """The removal of a file that another session moved before this one moved it on, where HEAD has it still.
 
-    Without it HEAD would have the file twice, and no rename. A trailer names who moved it first.
+    Without it HEAD would have the file twice, and no rename. A trailer names who moved it first. Who used the
+    old name again since has that end for a commit of his own.
     """
     to, old = text_chain.arrival(scene, scene.states[path]), path_texts.moved_from(scene, scene.states[path])
-    if to is not None and to.session in scene.own and old is not None:
-        there = scene.recorded_at(old)
+    if to is None or to.session not in scene.own or old is None:
+        return
+    on = path
+    for there in _at_old_paths(scene, scene.states[path]):
         last = there.journal.records[-1]
-        if last.op == _FROM and last.session not in scene.own:
+        is_end = there.path == old and (last.op, last.other) == (_FROM, path_text(on))
+        is_held = is_end and any(index.left_out(scene.repo.git, scene.repo.root, [old]))
+        if is_end and last.session not in scene.own and not is_held:
             mover = frozenset([last.session])
             yield Outcome(old, ABSENT, uses=uses(scene, there, mover), includes=mover)
+        on = there.path
 
 
 def _not_arrived(scene: Scene, come: PathState, move: Rename) -> Left | None:

@@ -92,7 +92,7 @@ def build(
         look = inputs.look if writing else inputs.look_unfiltered
         scene, offered = _read(ctx, asked, look, head, wanted, unwritten or {}, instead or {}, is_named)
         states = {path: state for path, state in scene.states.items() if path not in offered}
-        outcomes, together = _decide_all(scene, states)
+        outcomes, together = _decide_all(scene, states, is_named)
         draft = Draft(
             head=head,
             session=session,
@@ -207,12 +207,12 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
 
 
 def _decide_all(
-    scene: Scene, states: Mapping[bytes, PathState]
+    scene: Scene, states: Mapping[bytes, PathState], is_named: bool
 ) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
     """The outcome of each path, in order, and the pairs of paths of which a commit has both or neither."""
     found = [Outcome(path, left=(left,)) for path, left in scene.barred.items()]
     found += [decide.decide(scene, state) for path, state in states.items() if path not in scene.barred]
-    found, together = moved_files.settle(scene, sorted(found, key=lambda one: one.path))
+    found, together = moved_files.settle(scene, sorted(found, key=lambda one: one.path), is_named)
     return offers.settle(scene, found), together
 
 

@@ -151,7 +151,7 @@ class Draft(NamedTuple):
         out = {one.path for one in lefts}
         return self._replace(
             outcomes=tuple(
-                found._replace(content=None, uses=()) if found.path in out else found
+                found._replace(content=None, uses=(), includes=frozenset()) if found.path in out else found
                 for found in self.outcomes
             ),
             left=tuple(dict.fromkeys((*self.left, *lefts))),

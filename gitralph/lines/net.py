@@ -5,7 +5,7 @@ other session's step brought it later, and none brought it first, unless HEAD ha
 HEAD has is nothing.
 
 Taken: each telling line that goes was taken by the session, and by no other session later. None goes that
-HEAD and the file have once each.
+HEAD and the file have once each, where somebody took one unrecorded: it may have been the other.
 
 Number: no telling line stands more often than in HEAD or in the file. Here a line is telling when it says
 something and never stood twice in any text of the path. To count other lines as well cost a quarter of the
@@ -130,6 +130,7 @@ def _counted(
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
     lent = dict[bytes, str | None]()
     first, for_what = dict[bytes, str | None](), dict[bytes, frozenset[bytes]]()
+    untold = set[bytes]()
     times, most = Counter[bytes](), old | now
     when, instead = dict[bytes, int](), _Instead(changes, head)
     for number, (owner, before, after, takes, key) in enumerate(changes):
@@ -164,6 +165,8 @@ def _counted(
         undone |= {x for x in gone if lent.pop(x, OFFERED) == owner and owner not in names}
         lent |= dict.fromkeys(back & took, owner)
         took -= fresh
+        if owner is None:
+            untold |= gone
         if owner in names:
             brought |= fresh - back
             took |= gone
@@ -186,7 +189,7 @@ def _counted(
                 return line
             if not now[line] and instead.of(line, when[line])[0]:
                 return line
-        if new[line] < old[line] == now[line] == 1:
+        if new[line] < old[line] == now[line] == 1 and line in untold:
             return line
         if new[line] < old[line] and tells and line not in took:
             if line not in last or last[line] not in superseded.get(line, ()):

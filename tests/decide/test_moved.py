@@ -260,6 +260,37 @@ def test_who_moves_a_file_on_takes_its_first_removal_along_and_says_so(repo: Rep
     assert repo.commit("S1").status == "nothing"
 
 
+def _moved_on(repo: Repo) -> None:
+    repo.rename("S1", "a", "y")
+    repo.rename("S2", "y", "z")
+
+
+def test_no_trailer_names_the_first_mover_where_the_move_stays_out(repo: Repo) -> None:
+    _moved_on(repo)
+    repo.edit("S2", "b", TEN + "more\n")
+    repo.write("z", changed(5, "staged"))
+    repo.git("add", "z")
+    repo.write("z", TEN)
+    assert repo.commit("S2", "--skip-entangled").paths == {"b": "M"}
+    assert "Ralph-Includes" not in repo.git("log", "-1", "--format=%B")
+
+
+def test_who_used_the_first_name_again_has_that_end_for_himself(repo: Repo) -> None:
+    """And where the user names the new path, only that goes, as of one's own move."""
+    _moved_on(repo)
+    assert repo.commit("S2", "--dry-run", "--", "z").paths == {"z": "A"}
+    repo.edit("S3", "a", "brand\nnew\n")
+    repo.rename("S3", "a", "x")
+    assert repo.commit("S2").paths == {"z": "A"}
+    assert "Ralph-Includes" not in repo.git("log", "-1", "--format=%B")
+
+
+def test_a_name_that_a_sparse_checkout_leaves_out_stays(repo: Repo) -> None:
+    _moved_on(repo)
+    repo.git("update-index", "--skip-worktree", "a")
+    assert repo.commit("S2").paths == {"z": "A"}
+
+
 @pytest.mark.parametrize("over", [False, True])
 def test_who_moved_a_file_first_waits_for_who_moved_it_on(repo: Repo, over: bool) -> None:
     """Else HEAD would lack the file meanwhile, also where it was moved over another one."""

@@ -657,3 +657,17 @@ def test_a_line_waits_beside_the_one_that_replaced_what_it_was_made_of_at_second
     file.person(ONE, "two words of a", THREE)
     file.edit("a", ONE, "two more of a", THREE)
     assert file.refuses("a") == {"entangled"}
+
+
+def test_a_recorded_removal_goes_although_the_file_has_an_equal_line_in_another_place() -> None:
+    """Another session wrote the line in two new functions, and took one back."""
+    old, tail = ("def old(a):", "    result = a + 1", "    return result"), ("def tail(z):", "    print(z)")
+    new, more = (
+        ("def new(b):", "    value = b * 2", "    return result"),
+        ("def more(c):", "    return result"),
+    )
+    file = File(text(*old, *tail))
+    file.edit("s2", *old, *tail, *new, *more)
+    file.edit("s2", *old, *tail, *new)
+    file.edit("s1", *tail, *new)
+    assert file.takes("s1") == [*tail]
