@@ -68,9 +68,9 @@ def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written
     """Keep, of lines that came back amid new lines, those that form a returned block.
 
     A new function may have the body of one that went. So the first line of the old one that stood nowhere
-    else must be back, and in a session's own text a block without such a line is no evidence. Where nobody
-    recorded the text, most of the block must be back. A block is what one hunk brought and one hunk took
-    away: git brings back of a removal what was committed, and not what was not.
+    else must be back; a block without such a line is no evidence. Where nobody recorded the text, most of the
+    block must be back. A block is what one hunk brought and one hunk took away: git brings back of a removal
+    what was committed, and not what was not.
     """
     gone, back = (_grouped(atoms, lambda x: _block(weave, x)) for atoms in (dead, found.values()))
     kept = {block for block, atoms in back.items() if _is_block(weave, gone[block], atoms, written)}
@@ -90,9 +90,9 @@ def _grouped(atoms: Iterable[int], key: Callable[[int], Key]) -> dict[Key, list[
 
 def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> bool:
     told = [atom for atom in gone if len(weave.seen[weave.line[atom]]) == 1]
-    if told and told[0] not in back:
+    if not told or told[0] not in back:
         return False
-    return bool(told) if written else 2 * len(back) >= len(gone)
+    return written or 2 * len(back) >= len(gone)
 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:

@@ -671,3 +671,14 @@ def test_a_recorded_removal_goes_although_the_file_has_an_equal_line_in_another_
     file.edit("s2", *old, *tail, *new)
     file.edit("s1", *tail, *new)
     assert file.takes("s1") == [*tail]
+
+
+def test_a_line_that_a_person_writes_in_a_new_function_is_no_return_of_the_sessions_copy() -> None:
+    """The session had added a copy, taken it back and removed the function with the first one."""
+    old, tail = ("def old(a):", "    result = a + 1", "    return result"), ("def tail(z):", "    print(z)")
+    file = File(text(*old, *tail))
+    file.edit("s1", *old, *tail, "    return result")
+    file.edit("s1", *old, *tail)
+    file.edit("s1", *tail)
+    file.person(*tail, "def new(b):", "    value = b * 2", "    return result")
+    assert file.takes("s1") == [*tail]
