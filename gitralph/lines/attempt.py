@@ -67,8 +67,6 @@ class Attempt:
         known, unit, killer = self.known, self.known.brought_by(line), self.known.unit(line)
         if line <= NEWLINE or not self.takes(unit) or self.counts(killer) or unit in self.offered:
             return False
-        if step_of(self.weave.units[killer].key) in self.doubted:
-            return False  # if a person did it, nothing goes on top later
         if killer in self.offered and not any(map(known.on_disk, known.births(killer))):
             return False  # perhaps the session's own command took the line away, and nothing shows that
         return self.past.is_covered(line)

@@ -272,7 +272,9 @@ def pieces(
     moves = {step.key for step in steps if step.moved}
     undos = {step.key for step in steps if step.undoes}
     offered = {step.key: step.after is None for step in steps if step.offered}
-    found = _Credits(weave, set(split_lines(head)), held, has, moves, undos, offered)
+    found = _Credits(
+        weave, set(split_lines(head)), held=held, has=has, moves=moves, undos=undos, offered=offered
+    )
     changes = found.run()
     foreign = len(weave.hunks)
     made = Hunk()
