@@ -18,14 +18,14 @@ def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int]) -> int:
 
 
 def _belongs(weave: Weave, rim: int, dead: Sequence[int]) -> int:
-    """Count the dead atoms next to a neighbour that are versions of it or of its block."""
-    kin = _makers(weave, rim)
-    for at, atom in enumerate(dead):
+    """Count the dead atoms from a neighbour on, up to the last that is a version of it or of its block."""
+    kin, count = _makers(weave, rim), 0
+    for at, atom in enumerate(dead, 1):
         makers = _makers(weave, atom)
-        if not kin & makers:
-            return at
-        kin |= makers
-    return len(dead)
+        if not kin.isdisjoint(makers):
+            kin |= makers
+            count = at
+    return count
 
 
 def _makers(weave: Weave, atom: int) -> set[int]:
