@@ -30,7 +30,7 @@ def test_no_commit_of_many_days_over_code_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [3500041, 3500129, 3500142, 3500193, 3500260, 3510161, 3563319, 3563421, 3563425]
+    "seed", [3500041, 3500129, 3500142, 3500193, 3500260, 3510161, 3563319, 3563421, 3563425, 3563507]
 )
 def test_no_commit_of_a_day_over_code_without_braces_is_wrong(seed: int) -> None:
     said: list[str] = []

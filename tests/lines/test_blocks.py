@@ -264,3 +264,16 @@ def test_a_line_that_two_functions_once_had_does_not_come_back_in_a_new_one() ->
         edit("2", "s3", text(b, z), text(mine, b, z)),
     ]
     assert ask("s3", head, steps, text(mine, b, z)).text == text(a, mine, b, z)
+
+
+def test_a_function_above_one_that_was_renamed_back_and_forth_does_not_stand_in_it() -> None:
+    """Only the names changed, so the body is the same line throughout, and two dead names stand above it."""
+    a, b, mine = any_plain("a"), any_plain("b", 5), any_plain("mine", 1)
+    renamed, again = any_plain("x"), any_plain("y", 1131)
+    steps = [
+        edit("0", "s2", text(a, b), text(renamed, b)),
+        put(text(renamed, b), text(a, b)),
+        edit("1", "s2", text(a, b), text(again, b)),
+        edit("2", "s1", text(again, b), text(mine, again, b)),
+    ]
+    assert ask("s1", text(a, b), steps, text(mine, again, b)).text == text(mine, a, b)
