@@ -1,8 +1,8 @@
 """Finds which lines of a weave HEAD has.
 
-If HEAD is a text that the file had, it has exactly the lines of that text. Else it has the lines that it
-shares with the file and, between these, lines that are gone. What is left is HEAD's own, and nobody may
-remove it.
+If HEAD is a text that the file had, it has exactly the lines of that text, unless they were written anew and
+all stand in the file. Else it has the lines that it shares with the file and, between these, lines that are
+gone. What is left is HEAD's own, and nobody may remove it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,32 @@ def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
         found = bytearray(len(weave.line))
         for line in weave.shown_at(then):
             found[line] = 1
-        return found
+        if not _is_written_anew(weave, found):
+            return found
     whole = Whole(weave, head)
-    if not whole.off:
+    if not whole.off and then is None:
         return whole.shown
     ground = _ground(weave)
-    if whole.off < sum(each.total() for each in difference(_text(weave, ground), head)):
+    if then is None and whole.off < sum(each.total() for each in difference(_text(weave, ground), head)):
         ground = [line for line in weave.order() if whole.shown[line]]
     match = _matched(weave, ground, split_lines(head))
     _drop_hollow(weave, match)
     _put_in(weave, match, foreign)
     return match.present
+
+
+def _is_written_anew(weave: Weave, in_head: bytearray) -> bool:
+    """Tell whether the file has all lines of HEAD in their order, and a telling one in another atom.
+
+    A line that HEAD has twice does not tell: every function may return 0.
+    """
+    lines = [x for x in weave.order() if in_head[x]]
+    times = Counter(weave.line[x] for x in lines)
+    fresh = {weave.line[x] for x in weave.shown if not in_head[x] and times[weave.line[x]] == 1}
+    if not any(weave.says(x) and weave.line[x] in fresh for x in lines if not weave.visible(x)):
+        return False
+    shown = iter([weave.line[x] for x in weave.shown])
+    return all(weave.line[x] in shown for x in lines)
 
 
 def _text(weave: Weave, lines: list[int]) -> bytes:
