@@ -119,9 +119,9 @@ class PathTexts:
         is_undone = not went_on and not any(map(is_telling, came.intersection(split_lines(self.disk))))
         if is_undone or any(step.after == self.disk for step in self.steps[:at]):
             return True
-        if moved.head and not self.heads.scene.contains(moved.head):
-            return False  # what HEAD had then it may have lost, and that is uncommitted again
         then = self.heads.text(moved.head) if moved.head else None
+        if moved.head and then != self.head and not self.heads.scene.contains(moved.head):
+            return False  # HEAD has lost what it had then, and that is uncommitted again
         for step in reversed(self.steps[:at]):
             if step.after == then or step.owner != moved.owner:
                 return step.after == then

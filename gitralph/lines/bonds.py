@@ -96,12 +96,12 @@ class Bonds:
         """
         known = self.known
         foreign = self.weave.hunks[known.foreign].unit
+        is_done = not writes and any(known.in_head[x] for x in known.births(made.unit))
         for line in made.dels:
             unit = known.brought_by(line)
             if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or self.choice.counts(unit):
                 continue
             if not writes:
-                is_done = any(known.in_head[x] for x in known.births(made.unit))
                 gone = self.past.removed_by(unit)
                 if known.credit(line) == number and gone and not is_done:
                     # What the hunk took away stands for lines of HEAD. Where those were only moved, it is the

@@ -16,12 +16,12 @@ it. The later piece goes, and the removals under those lines go with it.
 
 4. Written over: another session's recorded edit may have taken a line of this session. While that edit shows,
 the line is committed from the record. Not so where HEAD had a text without the line since, or has what stands
-for it, or has another part of the edit; nor where the piece only added lines and the edit replaced all of
-them without keeping a word; nor where a command of which nobody knows whose it was brought the line, or took
-it and nothing of that shows; nor where the file went back since to a text from before the line, and nothing
-of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it was between a stash
-and its pop, or a reset took it back. A line that came with a file which was moved over another is committed
-as it came, also where a gap took it, unless the gap also brought older lines back.
+for it, or has another part of the edit; nor where the piece only added lines and the edit
+replaced all of them without keeping a word; nor where a command of which nobody knows whose it was brought
+the line, or took it and nothing of that shows; nor where the file went back since to a text from before the
+line, and nothing of the edit stands. A text of HEAD tells nothing while another line of the piece waits: it
+was between a stash and its pop, or a reset took it back. A line that came with a file which was moved over
+another is committed as it came, also where a gap took it, unless the gap also brought older lines back.
 
 5. Follows: a gap goes along that only replaces the session's own added lines and keeps at least half of the
 words that they brought, or of all their words where they brought none, or that only removes such lines. Words

@@ -326,7 +326,7 @@ class _Credits(_States):
     def __init__(
         self,
         weave: Weave,
-        head: Container[bytes],
+        in_head: Container[bytes],
         held: Held,
         has: Held,
         moves: Container[str],
@@ -334,7 +334,7 @@ class _Credits(_States):
         offered: Mapping[str, bool],
     ) -> None:
         self.weave, self.held, self.has, self.moves, self.undos = weave, held, has, moves, undos
-        self.head = head
+        self.in_head = in_head
         self.offered = offered
         """For each gap that a session's command may have made whether the file is gone after it."""
         self.changes: dict[int, list[Change]] = {}
@@ -499,7 +499,7 @@ class _Credits(_States):
             made = self.weave.hunks[credit]
             again = (x for x in made.undels if (x, credit) not in self.put_back)
             came = [self.weave.content(x) for x in (*made.births, *again) if self.weave.says(x)]
-            self.were_replaced[credit] = any(x in self.head and x in self.held(GAP) for x in came)
+            self.were_replaced[credit] = any(x in self.in_head and x in self.held(GAP) for x in came)
         return self.were_replaced[credit]
 
     def _as_it_was(self, first: int, then: int) -> None:

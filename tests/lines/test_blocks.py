@@ -163,9 +163,14 @@ def test_a_line_of_every_block_that_is_left_outside_of_all_blocks_is_seen() -> N
     assert look(head, cut, disk, edit("0", "S1", head, disk), is_unsure=False) is not None
 
 
-def plain(name: str, value: int) -> str:
+def plain(name: str, value: int = 0, kind: int = 1) -> str:
     """A function without braces: only its lines say where it ends."""
-    return f"def {name}():\n    if x:\n        return {value}\n\n"
+    bodies = (
+        f"    init()\n    return {value}\n",
+        f"    if x:\n        return {value}\n",
+        f"    try:\n        run({value})\n    finally:\n        done()\n    return x\n",
+    )
+    return f"def {name}():\n{bodies[kind]}\n"
 
 
 def test_a_new_function_does_not_take_over_the_body_of_a_removed_one() -> None:
@@ -225,39 +230,29 @@ def test_a_piece_that_another_replaced_is_looked_at_once(monkeypatch: pytest.Mon
     assert 0 < len(asked) < 10
 
 
-def any_plain(name: str, value: int = 0, kind: int = 0) -> str:
-    """A function without braces, with any of three bodies."""
-    bodies = (
-        f"    init()\n    return {value}\n",
-        f"    if x:\n        return {value}\n",
-        f"    try:\n        run({value})\n    finally:\n        done()\n    return x\n",
-    )
-    return f"def {name}():\n{bodies[kind]}\n"
-
-
 def test_the_blank_line_below_the_imports_is_heads_own_where_a_person_commits_the_second_of_two() -> None:
-    a, mine, more = any_plain("a"), any_plain("mine", 1), any_plain("more", 2)
+    a, mine, more = plain("a", kind=0), plain("mine", 1, kind=0), plain("more", 2, kind=0)
     steps = [edit("0", "s1", text(a), text(mine, more, a))]
     head = text(more, a)
     assert ask("s1", head, steps, text(mine, more, a)).text == text(mine, more, a)
 
 
 def test_a_value_that_every_function_returns_is_not_written_anew_in_another() -> None:
-    a, b, c = any_plain("a"), any_plain("b"), any_plain("c")
-    mine = any_plain("mine")
+    a, b, c = plain("a", kind=0), plain("b", kind=0), plain("c", kind=0)
+    mine = plain("mine", kind=0)
     steps = [
         edit("0", "s2", text(a, b, c), text(a, b, mine, c)),
-        edit("1", "s3", text(a, b, mine, c), text(a, any_plain("b", 160), mine, c)),
+        edit("1", "s3", text(a, b, mine, c), text(a, plain("b", 160, kind=0), mine, c)),
     ]
     assert ask("s2", text(a, b, c), steps, steps[-1].after or b"").text == text(a, b, mine, c)
 
 
 def test_a_line_that_two_functions_once_had_does_not_come_back_in_a_new_one() -> None:
     """Both had `run(0)`, and it went. A third function with it is no return of theirs."""
-    a, z, b = any_plain("a", 9, 2), any_plain("z", 8, 2), any_plain("b", kind=1)
-    old = text(any_plain("a", kind=2), b, any_plain("z", kind=2))
+    a, z, b = plain("a", 9, 2), plain("z", 8, 2), plain("b", kind=1)
+    old = text(plain("a", kind=2), b, plain("z", kind=2))
     head = text(a, b, z)
-    mine = any_plain("mine", kind=2)
+    mine = plain("mine", kind=2)
     steps = [
         edit("0", "s2", old, head),
         edit("1", "s1", head, text(b, z)),
@@ -268,8 +263,8 @@ def test_a_line_that_two_functions_once_had_does_not_come_back_in_a_new_one() ->
 
 def test_a_function_above_one_that_was_renamed_back_and_forth_does_not_stand_in_it() -> None:
     """Only the names changed, so the body is the same line throughout, and two dead names stand above it."""
-    a, b, mine = any_plain("a"), any_plain("b", 5), any_plain("mine", 1)
-    renamed, again = any_plain("x"), any_plain("y", 1131)
+    a, b, mine = plain("a", kind=0), plain("b", 5, kind=0), plain("mine", 1, kind=0)
+    renamed, again = plain("x", kind=0), plain("y", 1131, kind=0)
     steps = [
         edit("0", "s2", text(a, b), text(renamed, b)),
         put(text(renamed, b), text(a, b)),
